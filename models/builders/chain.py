@@ -1,0 +1,69 @@
+"""A deep chain of small nodes, some of which a policy pins high and some low."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from models.draft import Draft, normal
+
+_FREE = ("Add", "Mul", "Relu", "Neg", "Tanh")
+
+
+def build(
+    length: int = 100,
+    pinned: float = 0.2,
+    matmuls: float = 0.0,
+    residual_every: int = 0,
+    width: int = 8,
+) -> onnx.ModelProto:
+    """x [batch, width] float32 -> y [batch, width] float32, through `length` nodes.
+
+    Args:
+        length: Number of nodes.
+        pinned: Fraction of nodes that are Softmax, spread evenly; a rule `op:Softmax` pins them.
+        matmuls: Fraction of nodes that are MatMul, which a mixed policy pins low.
+        residual_every: Every so many nodes an Add of the value of that many nodes before; 0 never.
+        width: Size of the last axis.
+    """
+    draft = Draft("chain", seed=12)
+    shared = {
+        "Add": draft.weight("bias", (width,), 0.5),
+        "Mul": draft.constant("scale", np.linspace(0.5, 1.5, width)),
+        "MatMul": draft.weight("weight", (width, width)),
+    }
+    values = [draft.input("x", ["batch", width])]
+    for index in range(length):
+        op_type = _operator(index, pinned, matmuls)
+        operands = [values[-1]]
+        if residual_every and index % residual_every == residual_every - 1:
+            op_type = "Add"
+            operands.append(values[-min(residual_every, len(values))])
+        elif op_type in shared:
+            operands.append(shared[op_type])
+        attributes = {"axis": -1} if op_type == "Softmax" else {}
+        output = "y" if index == length - 1 else f"value_{index}"
+        name = f"/chain/{index}/{op_type}"
+        values.append(draft.add(op_type, *operands, name=name, output=output, **attributes))
+    draft.output(values[-1], ["batch", width])
+    read = {name for node in draft.nodes for name in node.input}
+    draft.initializers = [tensor for tensor in draft.initializers if tensor.name in read]
+    return draft.model()
+
+
+def feeds(width: int = 8, **_: object) -> list[dict[str, NDArray[np.float32]]]:
+    """One batch."""
+    return [{"x": normal((2, width), 1)}]
+
+
+def _operator(index: int, pinned: float, matmuls: float) -> str:
+    if _falls_on(index, pinned):
+        return "Softmax"
+    if _falls_on(index + 1, matmuls):
+        return "MatMul"
+    return _FREE[index % len(_FREE)]
+
+
+def _falls_on(index: int, fraction: float) -> bool:
+    return int((index + 1) * fraction) > int(index * fraction)

@@ -1,0 +1,101 @@
+"""What a choice of dtypes costs: the bytes of memory traffic of nodes and casts.
+
+A node moves its float operands and results in the dtype of their cells. A cast reads its operand,
+writes its result and adds the target's overhead of one more kernel, once per (value, dtype) however
+many consumers share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mpgraph import ir
+from mpgraph.analysis.cells import CellGraph
+
+__all__ = ["Edge", "Traffic", "measure_traffic", "modelled_bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A value that can be cast, with the cells it runs between.
+
+    Attributes:
+        elements: How many elements it holds.
+        producer: The cell that gives it its dtype.
+        consumers: The cells that take it, each once.
+    """
+
+    elements: int
+    producer: int
+    consumers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The quantities that the cost of a labelling is made of.
+
+    Attributes:
+        elements: Per cell, the number of elements that its nodes read and write.
+        edges: Every value between cells.
+        kernel_overhead: Cost of one cast beside its own traffic, in bytes.
+    """
+
+    elements: tuple[int, ...]
+    edges: tuple[Edge, ...] = field(repr=False)
+    kernel_overhead: int
+
+    def node_bytes(self, cell: int, dtype: ir.DataType) -> int:
+        """The bytes that the nodes of ``cell`` move when it has ``dtype``."""
+        return self.elements[cell] * dtype.bitwidth // 8
+
+    def cast_bytes(self, elements: int, source: ir.DataType, target: ir.DataType) -> int:
+        """The cost of one cast of a value of ``elements`` elements, in bytes."""
+        return elements * (source.bitwidth + target.bitwidth) // 8 + self.kernel_overhead
+
+
+def measure_traffic(
+    graph: CellGraph, counts: Mapping[ir.Value, int], kernel_overhead: int
+) -> Traffic:
+    """Collect the element counts of all cells and of the values between them.
+
+    Args:
+        graph: The cells.
+        counts: The number of elements of each value.
+        kernel_overhead: Cost of one more kernel on the target, in bytes.
+    """
+    elements = [0] * len(graph.cells)
+    consumers: dict[ir.Value, set[int]] = {}
+    for value, cell in graph.uses():
+        elements[cell] += counts.get(value, 1)
+        if value in graph.results:
+            consumers.setdefault(value, set()).add(cell)
+    for value, cell in graph.results.items():
+        elements[cell] += counts.get(value, 1)
+    for value, cell in _existing_casts(graph):
+        consumers.setdefault(value, set()).add(cell)
+    edges = tuple(
+        Edge(counts.get(value, 1), graph.results[value], tuple(sorted(cells)))
+        for value, cells in consumers.items()
+    )
+    return Traffic(tuple(elements), edges, kernel_overhead)
+
+
+def _existing_casts(graph: CellGraph) -> Iterable[tuple[ir.Value, int]]:
+    """The Cast nodes between floats that the model has already: free where both sides agree."""
+    for node in graph.operands:
+        if node.op_type != "Cast" or node.domain != "" or node.inputs[0] is None:
+            continue
+        operand, result = node.inputs[0], node.outputs[0]
+        if operand in graph.results and result in graph.results:
+            yield operand, graph.results[result]
+
+
+def modelled_bytes(traffic: Traffic, labels: Sequence[ir.DataType]) -> int:
+    """The cost in bytes of giving every cell the dtype that ``labels`` holds for it."""
+    total = sum(traffic.node_bytes(cell, dtype) for cell, dtype in enumerate(labels))
+    for edge in traffic.edges:
+        source = labels[edge.producer]
+        for target in {labels[cell] for cell in edge.consumers} - {source}:
+            total += traffic.cast_bytes(edge.elements, source, target)
+    return total

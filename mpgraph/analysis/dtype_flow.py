@@ -1,0 +1,230 @@
+"""dtype inference: the type of every value of a model, at every nesting level.
+
+Types flow forwards through operator schemas (a type variable takes the type of the operand bound to
+it), into the bodies of If, Loop, Scan, SequenceMap and local functions, and out again. What a model
+declares about a value counts only where nothing else is known: as the type of graph inputs, and of
+the results of unknown operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mpgraph import ir
+from mpgraph.schema import (
+    OUTPUT_TYPES,
+    Bindings,
+    Operator,
+    element_type,
+    lookup,
+    sequence_of,
+    subgraphs,
+    tensor,
+    type_of,
+    unwrap,
+)
+
+__all__ = ["TypeFlow", "infer_types"]
+
+Types = Sequence[str | None]
+_Signature = tuple[tuple[str | None, ...], tuple[tuple[str, str], ...]]
+
+
+@dataclass
+class TypeFlow:
+    """The result of dtype inference.
+
+    Attributes:
+        types: The type string of every value whose type is known.
+        calls: For each node that calls a local function, that function.
+        polymorphic: Functions that are called with more than one list of operand types or
+            attributes, so that no single type describes the values of their bodies.
+    """
+
+    types: dict[ir.Value, str] = field(default_factory=dict)
+    calls: dict[ir.Node, ir.Function] = field(default_factory=dict)
+    polymorphic: set[ir.OperatorIdentifier] = field(default_factory=set)
+
+    def type(self, value: ir.Value | None) -> str | None:
+        """The type string of a value; None where it is unknown or the operand is absent."""
+        return None if value is None else self.types.get(value)
+
+    def dtype(self, value: ir.Value | None) -> ir.DataType | None:
+        """The element dtype of a value, also inside a sequence or optional."""
+        return element_type(self.type(value))
+
+
+def infer_types(model: ir.Model) -> TypeFlow:
+    """Infer the type of every value of ``model``, which is not changed."""
+    inference = _Inference(model)
+    inference.run_graph(model.graph, model.opset_imports, {})
+    inference.run_uncalled_functions()
+    return inference.flow
+
+
+class _Inference:
+    """One walk over a model; ``flow`` is filled as it goes."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self.model = model
+        self.flow = TypeFlow()
+        self._signatures: dict[ir.OperatorIdentifier, _Signature] = {}
+
+    def run_graph(
+        self, graph: ir.Graph, imports: Mapping[str, int], bindings: Bindings
+    ) -> list[str | None]:
+        """Type the values of a graph whose outer values are typed; returns its outputs' types."""
+        types = self.flow.types
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                types[value] = tensor(value.const_value.dtype)
+        for value in graph.inputs:
+            self._set(value, types.get(value) or type_of(value.type))
+        for node in graph:
+            self._run_node(node, imports, bindings)
+        return [types.get(value) for value in graph.outputs]
+
+    def run_uncalled_functions(self) -> None:
+        """Type the bodies of functions that no node of the model calls."""
+        for identifier, function in self.model.functions.items():
+            if identifier not in self._signatures:
+                self.run_graph(function.graph, function.opset_imports, {})
+
+    def _set(self, value: ir.Value, type_string: str | None) -> None:
+        if type_string is not None:
+            self.flow.types[value] = type_string
+
+    def _run_node(self, node: ir.Node, imports: Mapping[str, int], bindings: Bindings) -> None:
+        operands = [self.flow.type(value) for value in node.inputs]
+        results = self._results(node, operands, imports, bindings)
+        for index, value in enumerate(node.outputs):
+            known = results[index] if index < len(results) else None
+            self._set(value, known or type_of(value.type))
+
+    def _results(
+        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+    ) -> Types:
+        function = self.model.functions.get(node.op_identifier())
+        if function is not None:
+            return self._call(node, function, operands, bindings)
+        if node.domain == "" and node.op_type in _CONTROL_FLOW:
+            return _CONTROL_FLOW[node.op_type](self, node, operands, imports, bindings)
+        for body in subgraphs(node).values():
+            self.run_graph(body, imports, bindings)
+        rule = OUTPUT_TYPES.get((node.domain, node.op_type))
+        ruled = () if rule is None else rule(node, operands, bindings)
+        operator = lookup(node.domain, node.op_type, ir.opset_of(node.domain, imports))
+        if operator is None:
+            return ruled
+        return _merge(ruled, _by_schema(node, operator, operands))
+
+    def _call(
+        self, node: ir.Node, function: ir.Function, operands: Types, bindings: Bindings
+    ) -> Types:
+        self.flow.calls[node] = function
+        identifier = function.identifier()
+        given = {
+            name: attribute
+            for name in node.attributes
+            if (attribute := _bound(node, name, bindings)) is not None
+        }
+        defaults = {
+            name: attribute
+            for name, attribute in function.attributes.items()
+            if name not in given and attribute.value is not None
+        }
+        given |= defaults
+        signature = (
+            tuple(operands),
+            tuple(sorted((name, repr(attribute.value)) for name, attribute in given.items())),
+        )
+        known = self._signatures.setdefault(identifier, signature)
+        if known is signature:
+            for value, type_string in zip(function.inputs, operands, strict=False):
+                self._set(value, type_string)
+            self.run_graph(function.graph, function.opset_imports, given)
+        elif known != signature:
+            self.flow.polymorphic.add(identifier)
+            return ()
+        return [self.flow.type(value) for value in function.outputs]
+
+    def run_if(
+        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+    ) -> Types:
+        """Each output has the type of the branches' outputs at its position."""
+        results: Types = ()
+        for branch in subgraphs(node).values():
+            results = _merge(results, self.run_graph(branch, imports, bindings))
+        return results
+
+    def run_loop(
+        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+    ) -> Types:
+        """Carried values keep their type; a scan output stacks tensors of the body output's type."""
+        body = node.attributes["body"].as_graph()
+        carried = list(operands[2:])
+        for value, type_string in zip(body.inputs[2:], carried, strict=False):
+            self._set(value, type_string)
+        outputs = self.run_graph(body, imports, bindings)[1:]
+        return _merge(carried, outputs)
+
+    def run_scan(
+        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+    ) -> Types:
+        """Slices and states have the dtype of the operand they come from."""
+        body = node.attributes["body"].as_graph()
+        leading = 1 if ir.opset_of("", imports) < 9 else 0
+        for value, type_string in zip(body.inputs, operands[leading:], strict=False):
+            self._set(value, type_string)
+        return self.run_graph(body, imports, bindings)
+
+    def run_sequence_map(
+        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+    ) -> Types:
+        """The body sees the elements; its outputs become sequences."""
+        body = node.attributes["body"].as_graph()
+        for value, type_string in zip(body.inputs, operands, strict=False):
+            self._set(value, None if type_string is None else unwrap(type_string))
+        outputs = self.run_graph(body, imports, bindings)
+        return [None if known is None else sequence_of(known) for known in outputs]
+
+
+_CONTROL_FLOW = {
+    "If": _Inference.run_if,
+    "Loop": _Inference.run_loop,
+    "Scan": _Inference.run_scan,
+    "SequenceMap": _Inference.run_sequence_map,
+}
+
+
+def _bound(node: ir.Node, name: str, bindings: Bindings) -> ir.Attr | None:
+    attribute = node.attributes[name]
+    return bindings.get(attribute.ref_attr_name or "") if attribute.is_ref() else attribute
+
+
+def _merge(preferred: Types, other: Types) -> Types:
+    length = max(len(preferred), len(other))
+    padded = [list(types) + [None] * (length - len(types)) for types in (preferred, other)]
+    return [first or second for first, second in zip(*padded, strict=True)]
+
+
+def _by_schema(node: ir.Node, operator: Operator, operands: Types) -> Types:
+    bound: dict[str, str] = {}
+    for index, type_string in enumerate(operands):
+        formal = operator.input(index)
+        if formal is not None and type_string is not None and formal.homogeneous:
+            bound.setdefault(formal.type, type_string)
+    return [_result(operator, index, bound) for index in range(len(node.outputs))]
+
+
+def _result(operator: Operator, index: int, bound: Mapping[str, str]) -> str | None:
+    formal = operator.output(index)
+    if formal is None:
+        return None
+    allowed = operator.variables.get(formal.type)
+    if allowed is None:
+        return formal.type
+    if formal.type in bound:
+        return bound[formal.type]
+    return next(iter(allowed)) if len(allowed) == 1 else None

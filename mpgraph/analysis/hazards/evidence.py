@@ -1,0 +1,190 @@
+"""What hazard rules look at: cells, types, constants and, where data was given, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from mpgraph import ir
+from mpgraph.analysis.cells import CellGraph
+from mpgraph.analysis.dtype_flow import TypeFlow
+from mpgraph.analysis.hazard import Hazard
+
+__all__ = ["ConstantRange", "Evidence", "Statistics"]
+
+_SMALL = 4096
+"""Constants of up to this many elements are looked at element by element."""
+
+
+class Statistics(Protocol):
+    """What a measurement knows about one value."""
+
+    @property
+    def amax(self) -> float:
+        """The largest finite magnitude."""
+        ...
+
+    @property
+    def amin_nonzero(self) -> float:
+        """The smallest nonzero magnitude; infinity if all elements are zero."""
+        ...
+
+    @property
+    def integer_valued(self) -> bool:
+        """Whether every element is an integer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRange:
+    """The magnitudes in a constant.
+
+    Attributes:
+        amax: The largest finite magnitude; 0 for an empty constant.
+        smallest_nonzero: The smallest nonzero magnitude, known for small constants only.
+        size: The number of elements.
+    """
+
+    amax: float
+    smallest_nonzero: float | None
+    size: int
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The facts about a model that speak for or against one low dtype.
+
+    Attributes:
+        graph: The cells of the model.
+        flow: The types of its values.
+        dtype: The low dtype in question.
+        measured: Statistics by value name; empty without data.
+        ranges: Ranges of constants, filled as they are asked for.
+    """
+
+    graph: CellGraph
+    flow: TypeFlow
+    dtype: ir.DataType
+    measured: Mapping[str, Statistics]
+    ranges: dict[ir.Value, ConstantRange] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> ir.FloatLimits:
+        """The range and precision of the low dtype."""
+        return ir.limits(self.dtype)
+
+    @cached_property
+    def nodes(self) -> tuple[ir.Node, ...]:
+        """Every node of the model."""
+        return tuple(node for scope in self.graph.scopes for node in scope.graph)
+
+    @cached_property
+    def consumers(self) -> Mapping[ir.Value, tuple[int, ...]]:
+        """For each value, the cells that take it."""
+        found: dict[ir.Value, set[int]] = {}
+        for value, cell in self.graph.uses():
+            found.setdefault(value, set()).add(cell)
+        return {value: tuple(sorted(cells)) for value, cells in found.items()}
+
+    @cached_property
+    def values_of_cell(self) -> Mapping[int, tuple[ir.Value, ...]]:
+        """For each cell, the values that it gives a dtype to."""
+        found: dict[int, list[ir.Value]] = {}
+        for value, cell in self.graph.results.items():
+            found.setdefault(cell, []).append(value)
+        return {cell: tuple(values) for cell, values in found.items()}
+
+    @cached_property
+    def output_cells(self) -> Mapping[ir.Value, tuple[int, ...]]:
+        """For each output of a subgraph or function body, the cells that it runs into."""
+        found: dict[ir.Value, list[int]] = {}
+        for graph, cells in self.graph.graph_outputs.items():
+            for value, cell in zip(graph.outputs, cells, strict=True):
+                if cell is not None:
+                    found.setdefault(value, []).append(cell)
+        return {value: tuple(cells) for value, cells in found.items()}
+
+    def statistics(self, value: ir.Value) -> Statistics | None:
+        """The measured statistics of a value."""
+        return self.measured.get(value.name or "")
+
+    def range_of(self, value: ir.Value) -> ConstantRange | None:
+        """The range of a float constant; None for anything else."""
+        if value not in self.graph.constants:
+            return None
+        if value not in self.ranges:
+            self.ranges[value] = _range(ir.constant_tensor(value))
+        return self.ranges[value]
+
+    def scalar(self, value: ir.Value | None) -> float | None:
+        """The number that a one-element float constant holds; None for anything else."""
+        if value is None or value not in self.graph.constants:
+            return None
+        constant = ir.constant_tensor(value)
+        if constant is None or constant.size != 1:
+            return None
+        return float(constant.numpy().reshape(-1)[0])
+
+    def around(self, value: ir.Value) -> tuple[int, ...]:
+        """All cells that must be wide for a value to stay wide: its producer's and its takers'."""
+        producer = self.graph.results.get(value)
+        own = () if producer is None else (producer,)
+        return (*own, *self.consumers.get(value, ()))
+
+    def cells_of(self, nodes: Iterable[ir.Node]) -> tuple[int, ...]:
+        """The cells of nodes: those of their operands and results."""
+        return tuple(dict.fromkeys(self._cells_of(nodes)))
+
+    def _cells_of(self, nodes: Iterable[ir.Node]) -> Iterator[int]:
+        for node in nodes:
+            for cell in self.graph.operands.get(node, ()):
+                if cell is not None:
+                    yield cell
+            for value in node.outputs:
+                if value in self.graph.results:
+                    yield self.graph.results[value]
+
+    def hazard(
+        self,
+        kind: str,
+        finding: str,
+        value: ir.Value,
+        evidence: str,
+        cells: Iterable[int],
+        *,
+        measured: bool = False,
+    ) -> Hazard:
+        """A hazard of the low dtype at ``value``."""
+        node = value.producer()
+        return Hazard(
+            kind=kind,
+            finding=finding,
+            value=value.name or "",
+            node="" if node is None else ir.describe(node),
+            scope="" if node is None else ir.module_scope(node),
+            evidence=evidence,
+            measured=measured,
+            dtype=self.dtype,
+            cells=tuple(cells),
+        )
+
+
+def _range(constant: ir.TensorProtocol | None) -> ConstantRange:
+    if constant is None or constant.size == 0:
+        return ConstantRange(0.0, None, 0)
+    array = constant.numpy()
+    amax = max(abs(float(array.max())), abs(float(array.min())))
+    if not np.isfinite(amax):
+        finite = array[np.isfinite(array)]
+        amax = float(np.abs(finite).max()) if finite.size else 0.0
+    smallest = None
+    if array.size <= _SMALL:
+        magnitudes = np.abs(array[array != 0]).astype(np.float64)
+        smallest = float(magnitudes.min()) if magnitudes.size else None
+    if isinstance(constant, ir.ExternalTensor):
+        constant.release()
+    return ConstantRange(amax, smallest, array.size)

@@ -1,0 +1,50 @@
+"""How many elements each value holds, as far as shapes and measurements tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from mpgraph import ir
+
+__all__ = ["element_counts"]
+
+_UNKNOWN_BATCH = 1
+_UNKNOWN_EXTENT = 64
+
+
+def element_counts(
+    model: ir.Model, measured: Mapping[str, int] | None = None
+) -> dict[ir.Value, int]:
+    """Estimate the number of elements of every value of ``model``.
+
+    A measured count wins; then the inferred shape, in which an unknown leading extent counts as 1
+    (a batch) and any other unknown extent as 64; a value without a shape counts as much as the
+    largest operand of its node.
+
+    Args:
+        model: A model whose shapes have been inferred as far as possible.
+        measured: Element counts by value name, from running the model on data.
+    """
+    known = measured or {}
+    counts: dict[ir.Value, int] = {}
+    for scope in ir.graphs(model):
+        for value in (*scope.graph.initializers.values(), *scope.graph.inputs):
+            counts[value] = _count(value, known, 1)
+        for node in scope.graph:
+            largest = max((counts.get(value, 1) for value in node.inputs if value), default=1)
+            for value in node.outputs:
+                counts[value] = _count(value, known, largest)
+    return counts
+
+
+def _count(value: ir.Value, measured: Mapping[str, int], otherwise: int) -> int:
+    if value.name in measured:
+        return measured[value.name or ""]
+    if value.shape is None:
+        return otherwise
+    extents = [
+        extent if isinstance(extent, int) else (_UNKNOWN_EXTENT if axis else _UNKNOWN_BATCH)
+        for axis, extent in enumerate(value.shape)
+    ]
+    return prod(extents)

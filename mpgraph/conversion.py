@@ -1,0 +1,135 @@
+"""The main job: load, run the standard pipeline, check, hand back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from mpgraph import ir
+from mpgraph.passmgr import Facts, Instrument, VerifyEach, load_pipeline, run_pipeline
+from mpgraph.passmgr.pipelines import CONVERT, CONVERT_WITH_DATA
+from mpgraph.plan import Plan
+from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map
+from mpgraph.report.conversion import ConversionReport, Inventory, take_inventory
+from mpgraph.runtime import DataSet, input_specs, load_data
+from mpgraph.runtime.checks import Checked, check_converted
+from mpgraph.targets import Target, get_target
+
+if TYPE_CHECKING:
+    import onnx
+
+__all__ = ["Conversion", "Storage", "Verify", "convert"]
+
+Storage = Literal["compute", "variable"]
+Verify = Literal["structure", "load", "full"]
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A converted model with everything that was decided and checked about it.
+
+    Attributes:
+        model: The converted model; its weights are converted when they are read or saved.
+        plan: Every decision with its reason.
+        report: What changed and what was checked, in numbers.
+    """
+
+    model: ir.Model
+    plan: Plan
+    report: ConversionReport
+
+    def to_proto(self) -> onnx.ModelProto:
+        """The converted model as a protobuf message, weights included (up to 2 GB)."""
+        return ir.to_proto(self.model)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[Path, ...]:
+        """Write the model, all or nothing; weights go beside it where they need to.
+
+        Args:
+            path: The file to write; it must not be the model that was read.
+            progress: Called with (bytes written, bytes in all).
+
+        Returns:
+            The files written.
+
+        Raises:
+            OutputError: The path cannot be written, or is the input.
+        """
+        return ir.save(self.model, path, progress=progress)
+
+
+def convert(
+    source: str | os.PathLike[str] | onnx.ModelProto | ir.Model,
+    policy: str | DTypePolicy | PolicyMap = "mixed_float16",
+    *,
+    target: str | Target = "cpu",
+    data: Any = None,
+    keep_io_types: bool = True,
+    storage: Storage = "compute",
+    verify: Verify = "full",
+    allow_slow: bool = False,
+    instruments: tuple[Instrument, ...] = (),
+) -> Conversion:
+    """Convert a model to mixed precision by policy.
+
+    Args:
+        source: A path, a protobuf message or an IR model; none of them is changed.
+        policy: A policy name, a policy, or a map with rules per node.
+        target: Where the result shall run: ``cpu``, ``cuda``, ``webgpu``, ``tensorrt``,
+            ``openvino``, or a provider's name.
+        data: Inputs to measure value ranges on and to check the result with: a file or folder as
+            for ``--data``, a feed, or an iterable of feeds. Without, only static evidence counts.
+        keep_io_types: Whether graph inputs and outputs keep their dtypes.
+        storage: ``compute`` stores weights in the dtype that the policy computes in; ``variable``
+            keeps the dtype that they have and casts when the model runs.
+        verify: ``structure`` checks the graph after every pass; ``load`` also runs ONNX's full
+            checker and opens a session where the target is installed; ``full`` also compares
+            outputs on ``data``.
+        allow_slow: Compute in a low dtype also where the target can only lose time by it.
+        instruments: Observers of the pipeline.
+
+    Raises:
+        InputError: The model, the policy, the target or the data cannot be used.
+        CheckError: The result failed a check; there is nothing to save.
+    """
+    original = ir.load(source)
+    chosen = get_target(target)
+    facts = Facts(as_policy_map(policy), chosen)
+    if data is not None:
+        facts.put(load_data(data, input_specs(original)))
+    before = take_inventory(original)
+    model = ir.clone(original)
+    text = (CONVERT if data is None else CONVERT_WITH_DATA).format(
+        keep_io_types=_switch(keep_io_types), allow_slow=_switch(allow_slow), storage=storage
+    )
+    run_pipeline(model, load_pipeline(text), facts, (VerifyEach(), *instruments))
+    checked = _check(original, model, facts, chosen, verify)
+    plan = facts.get(Plan)
+    return Conversion(model, plan, _report(before, model, plan, checked))
+
+
+def _check(
+    original: ir.Model, model: ir.Model, facts: Facts, target: Target, verify: Verify
+) -> Checked:
+    if verify == "structure":
+        ir.verify_structure(model)
+        return Checked()
+    return check_converted(
+        original, model, target.name, facts.find(DataSet) if verify == "full" else None
+    )
+
+
+def _report(before: Inventory, model: ir.Model, plan: Plan, checked: Checked) -> ConversionReport:
+    return ConversionReport(before, take_inventory(model), plan, checked)
+
+
+def _switch(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,167 @@
+"""The IR of mpgraph: onnx-ir with its traps guarded; the only package that imports onnx."""
+
+from __future__ import annotations
+
+from onnx_ir import (
+    Attr,
+    AttrFloat32,
+    AttrFloat32s,
+    AttrGraph,
+    AttrGraphs,
+    AttributeType,
+    AttrInt64,
+    AttrInt64s,
+    AttrString,
+    AttrStrings,
+    AttrTensor,
+    DataType,
+    ExternalTensor,
+    Function,
+    Graph,
+    LazyTensor,
+    Model,
+    Node,
+    OperatorIdentifier,
+    OptionalType,
+    PackedTensor,
+    RefAttr,
+    SequenceType,
+    Shape,
+    SparseTensorType,
+    StringTensor,
+    SymbolicDim,
+    Tensor,
+    TensorProtocol,
+    TensorType,
+    TypeProtocol,
+    Value,
+    node,
+    tensor,
+)
+from onnx_ir.passes import PassBase, PassResult
+
+from mpgraph.ir.attributes import attribute_key, tensor_key
+from mpgraph.ir.check import check_model
+from mpgraph.ir.clone import clone
+from mpgraph.ir.dtypes import (
+    FLOATS,
+    FloatLimits,
+    dtype_name,
+    element_dtype,
+    from_type_string,
+    limits,
+    parse_dtype,
+    type_string,
+    with_element_dtype,
+)
+from mpgraph.ir.edits import constant_tensor, converted_tensor, insert_behind, insert_cast
+from mpgraph.ir.fingerprint import fingerprint
+from mpgraph.ir.load import load
+from mpgraph.ir.memory import paused_gc
+from mpgraph.ir.names import Namer
+from mpgraph.ir.opset import version_convert
+from mpgraph.ir.printer import print_model
+from mpgraph.ir.proto import to_bytes, to_proto, to_proto_without_weights
+from mpgraph.ir.provenance import origin, stamp
+from mpgraph.ir.rewiring import redirect, set_constant, set_dtype
+from mpgraph.ir.save import save
+from mpgraph.ir.schemas import OpSchema, all_schemas, operator_schema
+from mpgraph.ir.scopes import (
+    GraphScope,
+    describe,
+    function_path,
+    graphs,
+    module_scope,
+    nodes,
+    opset_of,
+    subgraphs_of,
+)
+from mpgraph.ir.shapes import infer_shapes
+from mpgraph.ir.tensors import all_tensors, derived_tensor
+from mpgraph.ir.verifier import verify_structure
+
+__all__ = [
+    "FLOATS",
+    "Attr",
+    "AttrFloat32",
+    "AttrFloat32s",
+    "AttrGraph",
+    "AttrGraphs",
+    "AttrInt64",
+    "AttrInt64s",
+    "AttrString",
+    "AttrStrings",
+    "AttrTensor",
+    "AttributeType",
+    "DataType",
+    "ExternalTensor",
+    "FloatLimits",
+    "Function",
+    "Graph",
+    "GraphScope",
+    "LazyTensor",
+    "Model",
+    "Namer",
+    "Node",
+    "OpSchema",
+    "OperatorIdentifier",
+    "OptionalType",
+    "PackedTensor",
+    "PassBase",
+    "PassResult",
+    "RefAttr",
+    "SequenceType",
+    "Shape",
+    "SparseTensorType",
+    "StringTensor",
+    "SymbolicDim",
+    "Tensor",
+    "TensorProtocol",
+    "TensorType",
+    "TypeProtocol",
+    "Value",
+    "all_schemas",
+    "all_tensors",
+    "attribute_key",
+    "check_model",
+    "clone",
+    "constant_tensor",
+    "converted_tensor",
+    "derived_tensor",
+    "describe",
+    "dtype_name",
+    "element_dtype",
+    "fingerprint",
+    "from_type_string",
+    "function_path",
+    "graphs",
+    "infer_shapes",
+    "insert_behind",
+    "insert_cast",
+    "limits",
+    "load",
+    "module_scope",
+    "node",
+    "nodes",
+    "operator_schema",
+    "opset_of",
+    "origin",
+    "parse_dtype",
+    "paused_gc",
+    "print_model",
+    "redirect",
+    "save",
+    "set_constant",
+    "set_dtype",
+    "stamp",
+    "subgraphs_of",
+    "tensor",
+    "tensor_key",
+    "to_bytes",
+    "to_proto",
+    "to_proto_without_weights",
+    "type_string",
+    "verify_structure",
+    "version_convert",
+    "with_element_dtype",
+]

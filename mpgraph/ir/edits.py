@@ -1,0 +1,95 @@
+"""Small edits that passes share: constants in another dtype, and a Cast behind a value."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+from onnx_ir import AttributeType, DataType
+
+from mpgraph.ir.dtypes import dtype_name, limits
+from mpgraph.ir.names import Namer
+from mpgraph.ir.provenance import stamp
+from mpgraph.ir.tensors import derived_tensor
+
+__all__ = ["constant_tensor", "converted_tensor", "insert_behind", "insert_cast"]
+
+
+def constant_tensor(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
+    """Returns the tensor of an initializer or of a Constant node's result; None for other values."""
+    node = value.producer()
+    if node is None:
+        return value.const_value
+    if (node.domain, node.op_type) != ("", "Constant"):
+        return None
+    for name, attribute in node.attributes.items():
+        if attribute.is_ref():
+            return None
+        if attribute.type == AttributeType.TENSOR:
+            return attribute.as_tensor()
+        if name == "value_float":
+            return onnx_ir.tensor(attribute.as_float(), DataType.FLOAT)
+        if name == "value_floats":
+            return onnx_ir.tensor(list(attribute.as_floats()), DataType.FLOAT)
+    return None
+
+
+def converted_tensor(
+    source: onnx_ir.TensorProtocol, dtype: DataType, *, name: str | None = None
+) -> onnx_ir.LazyTensor:
+    """Returns `source` rounded to the float type `dtype`, computed when it is read.
+
+    Rounds half to even. A finite number beyond the range becomes the largest finite one of its
+    sign, so that a mask of -FLT_MAX stays a number.
+    """
+    target = dtype.numpy()
+
+    def convert(array: NDArray[np.generic]) -> NDArray[np.generic]:
+        with np.errstate(over="ignore"):
+            rounded = array.astype(target)
+        overflowed = ~np.isfinite(rounded) & np.isfinite(array)
+        if overflowed.any():
+            largest = np.asarray(limits(dtype).max).astype(target)
+            rounded[overflowed] = np.where(array[overflowed] > 0, largest, -largest)
+        return rounded
+
+    return derived_tensor(source, convert, dtype, name=name)
+
+
+def insert_behind(graph: onnx_ir.Graph, value: onnx_ir.Value, node: onnx_ir.Node) -> None:
+    """Inserts `node` right behind the definition of `value`, at the start for inputs."""
+    producer = value.producer()
+    if producer is not None:
+        graph.insert_after(producer, node)
+        return
+    first = next(iter(graph), None)
+    if first is None:
+        graph.append(node)
+        return
+    graph.insert_before(first, node)
+
+
+def insert_cast(
+    value: onnx_ir.Value, dtype: DataType, namer: Namer, pass_name: str, rule: str
+) -> onnx_ir.Value:
+    """Puts a Cast to `dtype` right behind `value`, in its graph; returns the Cast's result.
+
+    No use of `value` is moved: the caller does that, having collected the uses before.
+    """
+    graph = value.graph
+    if graph is None:
+        raise ValueError(f"{value.name}: it belongs to no graph")
+    suffix = dtype_name(dtype)
+    cast = onnx_ir.node(
+        "Cast",
+        [value],
+        attributes={"to": int(dtype)},
+        name=namer.node_name(f"{value.name}_to_{suffix}"),
+    )
+    result = cast.outputs[0]
+    result.name = namer.value_name(f"{value.name}_{suffix}")
+    result.type = onnx_ir.TensorType(dtype)
+    result.shape = None if value.shape is None else value.shape.copy()
+    stamp(cast, pass_name, rule)
+    insert_behind(graph, value, cast)
+    return result

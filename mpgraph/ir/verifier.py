@@ -1,0 +1,253 @@
+"""Checks that an IR is consistent: what every pass may rely on and must leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx_ir
+from onnx_ir import AttributeType
+
+from mpgraph.errors import VerificationError
+from mpgraph.ir.dtypes import dtype_name, element_dtype
+from mpgraph.ir.scopes import describe, function_path, opset_of, subgraphs_of
+
+__all__ = ["verify_structure"]
+
+
+def verify_structure(model: onnx_ir.Model) -> None:
+    """Checks names, order, scopes, links, ownership and types; linear in the size of the model.
+
+    * Each value name is defined once in what a graph can see: no second definition, no hiding.
+    * Nodes stand in topological order; each input is a value that is visible there, by identity.
+    * `value.uses()`, `producer()` and `index()` say what the nodes say; no use by a removed node.
+    * Nodes, inputs and outputs belong to their graph; no graph is the attribute of two nodes.
+    * A tensor bound to a value has the value's element type; an initializer has a tensor.
+    * Every domain is imported; functions have no initializers; graph outputs are defined in
+      their graph; reference attributes stand in functions only.
+
+    Raises:
+        VerificationError: The first rule that is broken, and the node or value that breaks it.
+    """
+    verifier = _Verifier()
+    verifier.graph(model.graph, "main", model.opset_imports, None)
+    for function in model.functions.values():
+        verifier.graph(function.graph, function_path(function), function.opset_imports, function)
+    verifier.uses()
+
+
+class _Verifier:
+    def __init__(self) -> None:
+        self._visible: dict[str, onnx_ir.Value] = {}
+        self._values: list[tuple[onnx_ir.Value, str]] = []
+        self._use_counts: dict[int, int] = {}
+        self._graphs: set[int] = set()
+
+    def graph(
+        self,
+        graph: onnx_ir.Graph,
+        path: str,
+        imports: Mapping[str, int],
+        function: onnx_ir.Function | None,
+    ) -> None:
+        if id(graph) in self._graphs:
+            raise VerificationError(path, "this graph already belongs to another node")
+        self._graphs.add(id(graph))
+        own: dict[str, onnx_ir.Value] = {}
+        self._inputs(graph, path, own)
+        self._initializers(graph, path, own, function)
+        domains: set[str] = set()
+        visible, counts = self._visible, self._use_counts
+        for node in graph:
+            if node.graph is not graph:
+                raise VerificationError(_at(node, path), "belongs to another graph")
+            if node.domain not in domains:
+                _check_domain(node, path, imports)
+                domains.add(node.domain)
+            for index, value in enumerate(node.inputs):
+                if value is None:
+                    continue
+                if visible.get(value.name or "") is not value:
+                    raise _misplaced_input(node, index, value, visible, path)
+                key = id(value)
+                counts[key] = counts.get(key, 0) + 1
+            if node.attributes:
+                self._attributes(node, path, imports, function)
+            for index, value in enumerate(node.outputs):
+                self._output(node, index, value, path, own)
+        self._graph_outputs(graph, path, own)
+        for name in own:
+            del self._visible[name]
+
+    def uses(self) -> None:
+        """Compares what the values say of their uses with the inputs that were counted."""
+        counts = self._use_counts
+        for value, path in self._values:
+            uses = value.uses()
+            for use in uses:
+                inputs = use.node.inputs
+                if use.idx >= len(inputs) or inputs[use.idx] is not value:
+                    raise VerificationError(
+                        f"value {value.name!r} in {path}",
+                        f"lists a use by {describe(use.node)}, input {use.idx}, that is not there",
+                    )
+                if use.node.graph is None:
+                    raise VerificationError(
+                        f"value {value.name!r} in {path}",
+                        f"is used by {describe(use.node)}",
+                        "remove nodes with graph.remove(node, safe=True)",
+                    )
+            if len(uses) != counts.get(id(value), 0):
+                raise VerificationError(
+                    f"value {value.name!r} in {path}",
+                    f"lists {len(uses)} uses where the model has {counts.get(id(value), 0)}",
+                    "a user was removed without being unlinked, or stands in no graph of the model",
+                )
+
+    def _inputs(self, graph: onnx_ir.Graph, path: str, own: dict[str, onnx_ir.Value]) -> None:
+        for value in graph.inputs:
+            if value.producer() is not None or not value.is_graph_input():
+                raise VerificationError(
+                    f"input {value.name!r} of {path}", "is not linked as a graph input"
+                )
+            self._define(value, f"input of {path}", path, own)
+
+    def _initializers(
+        self,
+        graph: onnx_ir.Graph,
+        path: str,
+        own: dict[str, onnx_ir.Value],
+        function: onnx_ir.Function | None,
+    ) -> None:
+        if function is not None and graph is function.graph and graph.initializers:
+            raise VerificationError(path, "a function cannot have initializers", "use Constant")
+        for key, value in graph.initializers.items():
+            where = f"initializer {key!r} of {path}"
+            if value.name != key or not value.is_initializer() or value.producer() is not None:
+                raise VerificationError(where, "is not linked as an initializer of that name")
+            if value.const_value is None:
+                raise VerificationError(where, "has no tensor")
+            if value.is_graph_input() and own.get(key) is value:
+                _check_constant(value, where)
+                continue
+            self._define(value, where, path, own)
+
+    def _output(
+        self,
+        node: onnx_ir.Node,
+        index: int,
+        value: onnx_ir.Value,
+        path: str,
+        own: dict[str, onnx_ir.Value],
+    ) -> None:
+        if value.producer() is not node or value.index() != index:
+            raise VerificationError(
+                _at(node, path), f"output {index}, {value.name!r}, names another producer or index"
+            )
+        if value.name:
+            self._define(value, "", path, own)
+        elif value.uses() or value.is_graph_output():
+            raise VerificationError(_at(node, path), f"output {index} is used but has no name")
+
+    def _define(
+        self, value: onnx_ir.Value, where: str, path: str, own: dict[str, onnx_ir.Value]
+    ) -> None:
+        name = value.name
+        if not name:
+            raise VerificationError(where or path, "has no name")
+        if name in self._visible:
+            outer = "" if name in own else " in an enclosing graph"
+            raise VerificationError(
+                where or _produced(value, path),
+                f"defines {name!r}, which is already defined{outer}",
+                "names must be unique over the whole model",
+            )
+        self._visible[name] = own[name] = value
+        self._values.append((value, path))
+        if value.const_value is not None:
+            _check_constant(value, where or _produced(value, path))
+
+    def _attributes(
+        self,
+        node: onnx_ir.Node,
+        path: str,
+        imports: Mapping[str, int],
+        function: onnx_ir.Function | None,
+    ) -> None:
+        for key, attr in node.attributes.items():
+            if attr.name != key:
+                raise VerificationError(
+                    _at(node, path), f"attribute {attr.name!r} is filed under {key!r}"
+                )
+            if attr.is_ref():
+                if function is None:
+                    raise VerificationError(
+                        _at(node, path),
+                        f"attribute {key!r} refers to one of a function, outside of any",
+                    )
+            elif attr.type in (AttributeType.GRAPH, AttributeType.GRAPHS):
+                for name, inner in subgraphs_of(node):
+                    if name == key or name.startswith(f"{key}["):
+                        label = node.name or node.op_type
+                        self.graph(inner, f"{path}/{label.strip('/')}.{name}", imports, function)
+
+    def _graph_outputs(
+        self, graph: onnx_ir.Graph, path: str, own: dict[str, onnx_ir.Value]
+    ) -> None:
+        for index, value in enumerate(graph.outputs):
+            where = f"output {index} of {path}"
+            if not value.name:
+                raise VerificationError(where, "has no name")
+            if own.get(value.name) is not value:
+                raise VerificationError(
+                    where,
+                    f"{value.name!r} is not defined in this graph",
+                    "an outer value needs an Identity inside the subgraph",
+                )
+            if not value.is_graph_output() or value.graph is not graph:
+                raise VerificationError(where, f"{value.name!r} is not linked as a graph output")
+
+
+def _misplaced_input(
+    node: onnx_ir.Node,
+    index: int,
+    value: onnx_ir.Value,
+    visible: Mapping[str, onnx_ir.Value],
+    path: str,
+) -> VerificationError:
+    if value.name in visible:
+        rule = f"input {index} has the name {value.name!r} of another value"
+        hint = "the inserted value needs a name of its own"
+    else:
+        rule = f"input {index}, {value.name!r}, is not defined before this node"
+        hint = "a node stands after its user, or the value belongs to another scope"
+    return VerificationError(_at(node, path), rule, hint)
+
+
+def _check_domain(node: onnx_ir.Node, path: str, imports: Mapping[str, int]) -> None:
+    if opset_of(node.domain, imports) is None:
+        raise VerificationError(
+            _at(node, path),
+            f"its domain {node.domain!r} is not imported",
+            "add it to opset_imports of the model or function",
+        )
+
+
+def _check_constant(value: onnx_ir.Value, where: str) -> None:
+    constant = value.const_value
+    declared = element_dtype(value.type)
+    if constant is not None and declared is not None and declared != constant.dtype:
+        raise VerificationError(
+            where,
+            f"{value.name!r} is declared {dtype_name(declared)} but holds a"
+            f" {dtype_name(constant.dtype)} tensor",
+            "set const_value and type together",
+        )
+
+
+def _produced(value: onnx_ir.Value, path: str) -> str:
+    producer = value.producer()
+    return path if producer is None else _at(producer, path)
+
+
+def _at(node: onnx_ir.Node, path: str) -> str:
+    return f"node {describe(node, path)}"

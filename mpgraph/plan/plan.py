@@ -1,0 +1,162 @@
+"""The Plan: every decision of a conversion with its reason, before anything is rewritten."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mpgraph.errors import PlanError
+
+__all__ = ["Assignment", "Plan", "PlannedCast", "PlannedStorage"]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The dtype of one place: a node, a graph input or output, a carried value, a parameter.
+
+    Attributes:
+        key: A name of the place that holds for the planned model, such as ``main#12``.
+        name: The node's own name; may be empty or shared.
+        op_type: The node's operator; empty for places that are no nodes.
+        scope: The module path of the node.
+        before: The dtype it had.
+        dtype: The dtype it gets.
+        stored: The dtype in which its constants are stored.
+        variables: The type variables that take the dtype.
+        stage: The step that decided: schema, policy, rule, numerics, target or placement.
+        rule: The selector or hazard behind it; empty where there is none.
+        reason: Why, as a phrase.
+        overruled: Earlier reasons that lost, as phrases.
+    """
+
+    key: str
+    name: str
+    op_type: str
+    scope: str
+    before: str
+    dtype: str
+    stored: str
+    variables: tuple[str, ...]
+    stage: str
+    rule: str
+    reason: str
+    overruled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCast:
+    """A Cast that will stand behind a value.
+
+    Attributes:
+        graph: The path of the graph in which it stands.
+        value: The value that is cast.
+        source: Its dtype.
+        target: The dtype of the result.
+        consumers: How many operands and graph outputs take the result.
+    """
+
+    graph: str
+    value: str
+    source: str
+    target: str
+    consumers: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStorage:
+    """How one float constant is stored.
+
+    Attributes:
+        graph: The path of its graph.
+        constant: The name of the initializer, or of the value that a Constant node gives.
+        before: The dtype it was stored in.
+        stored: The dtypes it will be stored in, one copy each.
+        used: The dtypes in which consumers take it.
+    """
+
+    graph: str
+    constant: str
+    before: str
+    stored: tuple[str, ...]
+    used: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that was decided about one model.
+
+    Attributes:
+        fingerprint: The fingerprint of the model that it was made for.
+        policy: The policy, as text.
+        target: The target's name.
+        keep_io_types: Whether graph inputs and outputs keep their dtypes.
+        assignments: One per place that could change, in graph order.
+        casts: The casts to insert.
+        storage: The float constants.
+        warnings: Sentences for the user.
+        costs: Modelled bytes moved: ``original``, ``planned``, and for comparison ``only_pins``
+            (everything not pinned stays) and ``all_low`` (everything not pinned is low).
+        evidence: ``static`` or ``measured``.
+    """
+
+    fingerprint: str
+    policy: str
+    target: str
+    keep_io_types: bool
+    assignments: tuple[Assignment, ...]
+    casts: tuple[PlannedCast, ...]
+    storage: tuple[PlannedStorage, ...]
+    warnings: tuple[str, ...]
+    costs: Mapping[str, int]
+    evidence: str
+
+    def find(self, name: str) -> tuple[Assignment, ...]:
+        """The assignments whose key or node name is ``name``."""
+        return tuple(one for one in self.assignments if name in (one.key, one.name))
+
+    @property
+    def nodes_by_dtype(self) -> Counter[str]:
+        """How many nodes compute in each dtype."""
+        return Counter(one.dtype for one in self.assignments if one.op_type)
+
+    def to_json(self) -> str:
+        """The plan as JSON text; ``from_json`` reads it back."""
+        return json.dumps({"format": _FORMAT, **asdict(self)}, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Read a plan that ``to_json`` wrote.
+
+        Raises:
+            PlanError: The text is no plan, or of another format.
+        """
+        try:
+            data: dict[str, Any] = json.loads(text)
+            if data.pop("format") != _FORMAT:
+                raise PlanError("plan", "it was written in another format", "plan the model anew")
+            return cls(
+                **data
+                | {
+                    "assignments": tuple(_assignment(one) for one in data["assignments"]),
+                    "casts": tuple(PlannedCast(**one) for one in data["casts"]),
+                    "storage": tuple(_storage(one) for one in data["storage"]),
+                    "warnings": tuple(data["warnings"]),
+                }
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise PlanError("plan", f"this is no plan: {error}", "write one with --dump-plan") from error
+
+
+def _assignment(data: dict[str, Any]) -> Assignment:
+    lists = {name: tuple(data[name]) for name in ("variables", "overruled")}
+    return Assignment(**data | lists)
+
+
+def _storage(data: dict[str, Any]) -> PlannedStorage:
+    lists = {name: tuple(data[name]) for name in ("stored", "used")}
+    return PlannedStorage(**data | lists)

@@ -1,0 +1,182 @@
+"""Which policy a node gets: the most specific rule that matches it, else the default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mpgraph.errors import PolicyValueError
+from mpgraph.policy.index import PatternIndex
+from mpgraph.policy.maps import PolicyMap, as_policy_map, described
+from mpgraph.policy.names import DTypePolicy
+from mpgraph.policy.nearest import nearest
+from mpgraph.policy.patterns import Pattern, canonical_scope
+from mpgraph.policy.selectors import NodeFacts, Rule
+
+__all__ = ["Resolution", "Resolver"]
+
+_NAMED_AT_MOST = 3
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The policy of one node.
+
+    Attributes:
+        policy: The policy.
+        rule: The rule it came from; None for the default.
+    """
+
+    policy: DTypePolicy
+    rule: Rule | None = None
+
+    @property
+    def explicit(self) -> bool:
+        """Whether a rule selected the node; an explicit policy also pins nodes that are free."""
+        return self.rule is not None
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    """A rule with what is asked of it per node; compared by identity, which is quick.
+
+    Attributes:
+        position: Place of the rule in its map, so that the order of results is fixed.
+        settled: Whether the condition it is filed under is its only one.
+    """
+
+    position: int
+    rule: Rule
+    specificity: tuple[int, ...]
+    resolution: Resolution
+    settled: bool
+
+
+class Resolver:
+    """Resolves nodes against a policy.
+
+    Each rule is filed under its rarest condition; what depends on the scope, the initializers or
+    the operator alone is computed once per distinct scope, initializer or operator, so that only
+    name patterns cost time per node.
+
+    Args:
+        policy: A policy name, a policy or a policy map.
+
+    Raises:
+        PolicyTypeError: Something else was given.
+        PolicyValueError: The text is no policy name.
+    """
+
+    def __init__(self, policy: str | DTypePolicy | PolicyMap) -> None:
+        self._map = as_policy_map(policy)
+        self._default = Resolution(self._map.default)
+        entries = [_entry(i, rule) for i, rule in enumerate(self._map.rules)]
+        scoped = [(p, e) for e in entries for p in _scope_condition(e.rule)]
+        unplaced = [e for e in entries if not (e.rule.name or _scope_condition(e.rule))]
+        self._names = PatternIndex((p, e) for e in entries for p in e.rule.name or e.rule.path)
+        self._scopes = PatternIndex((p, e) for p, e in scoped if p.kind != "regex")
+        self._scope_expressions = PatternIndex((p, e) for p, e in scoped if p.kind == "regex")
+        self._initializers = PatternIndex((p, e) for e in unplaced for p in e.rule.initializer)
+        self._operators = [e for e in unplaced if not e.rule.initializer]
+        self._scope_cache: dict[str, list[_Entry]] = {}
+        self._operator_cache: dict[tuple[str, str], list[_Entry]] = {}
+
+    @property
+    def policy_map(self) -> PolicyMap:
+        """The map that is resolved against."""
+        return self._map
+
+    def resolve(self, facts: NodeFacts) -> Resolution:
+        """Return the policy of a node.
+
+        Raises:
+            PolicyValueError: Two equally specific rules match and disagree; both are named.
+        """
+        matching = self._matching(facts)
+        if not matching:
+            return self._default
+        if len(matching) == 1:
+            return matching[0].resolution
+        highest = max(entry.specificity for entry in matching)
+        winners = [entry for entry in matching if entry.specificity == highest]
+        for other in winners[1:]:
+            if other.rule.policy != winners[0].rule.policy:
+                raise PolicyValueError(
+                    f"node {facts.name or facts.op_type!r}",
+                    f"the rules {described(winners[0].rule)} and {described(other.rule)} are "
+                    "equally specific and disagree",
+                    "name the node exactly, or narrow one of them",
+                )
+        return winners[0].resolution
+
+    def matching(self, facts: NodeFacts) -> tuple[Rule, ...]:
+        """Return all rules that match a node, each once."""
+        return tuple(entry.rule for entry in self._matching(facts))
+
+    def check_all_matched(self, known: Iterable[NodeFacts]) -> None:
+        """Refuse rules that match no node, unless they are optional.
+
+        Raises:
+            PolicyValueError: A rule matched nothing; the nearest selectors are suggested.
+        """
+        nodes = list(known)
+        matched: set[_Entry] = set()
+        for facts in nodes:
+            matched.update(self._matching(facts))
+        used = {id(entry.rule) for entry in matched}
+        unmatched = [r for r in self._map.rules if not r.optional and id(r) not in used]
+        if unmatched:
+            raise _unmatched_error(unmatched, nodes)
+
+    def _matching(self, facts: NodeFacts) -> list[_Entry]:
+        candidates = self._names.find(facts.name)
+        candidates += self._of_scope(facts.scope)
+        for initializer in facts.initializers:
+            candidates += self._initializers.find(initializer)
+        candidates += self._of_operator(facts.domain, facts.op_type)
+        if len(candidates) > 1:
+            candidates = sorted(set(candidates), key=lambda entry: entry.position)
+        return [entry for entry in candidates if entry.settled or entry.rule.matches(facts)]
+
+    def _of_scope(self, scope: str) -> list[_Entry]:
+        found = self._scope_cache.get(scope)
+        if found is None:
+            path = canonical_scope(scope)
+            found = self._scopes.find(path)
+            for text in dict.fromkeys((scope, path[1:])):
+                found += self._scope_expressions.find(text)
+            self._scope_cache[scope] = found
+        return found
+
+    def _of_operator(self, domain: str, op_type: str) -> list[_Entry]:
+        found = self._operator_cache.get((domain, op_type))
+        if found is None:
+            probe = NodeFacts("", op_type, domain)
+            found = [e for e in self._operators if e.rule.matches(probe)]
+            self._operator_cache[(domain, op_type)] = found
+        return found
+
+
+def _entry(position: int, rule: Rule) -> _Entry:
+    named = (rule.name, rule.path, rule.scope, rule.initializer)
+    settled = sum(map(bool, named)) + bool(rule.op or rule.domain) == 1
+    return _Entry(position, rule, rule.specificity, Resolution(rule.policy, rule), settled)
+
+
+def _scope_condition(rule: Rule) -> tuple[Pattern, ...]:
+    """Return the patterns over scopes of a rule that is filed under its scope."""
+    return () if rule.name else rule.path or rule.scope
+
+
+def _unmatched_error(unmatched: list[Rule], nodes: list[NodeFacts]) -> PolicyValueError:
+    shown = unmatched[:_NAMED_AT_MOST]
+    names = ", ".join(repr(rule.selector) for rule in shown)
+    more = f" and {len(unmatched) - len(shown)} more" if len(unmatched) > len(shown) else ""
+    suggestions = nearest(shown, nodes)
+    near = f"nearest: {', '.join(suggestions)}; " if suggestions else ""
+    subject = "selectors match" if len(unmatched) > 1 else "selector matches"
+    return PolicyValueError(
+        shown[0].source or "policy",
+        f"the {subject} no node: {names}{more}",
+        f"{near}a rule in a policy file may be marked optional = true",
+    )

@@ -1,0 +1,119 @@
+"""A conversion in numbers: what the model held before and after, and what was checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mpgraph import ir
+from mpgraph.analysis import infer_types
+from mpgraph.plan import Plan
+from mpgraph.runtime.checks import Checked
+
+__all__ = ["ConversionReport", "Inventory", "take_inventory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What a model holds.
+
+    Attributes:
+        nodes: Number of nodes by the dtype they compute in; nodes without floats under ``other``.
+        casts: Number of Cast nodes.
+        weight_bytes: Bytes of constants by dtype.
+    """
+
+    nodes: Mapping[str, int]
+    casts: int
+    weight_bytes: Mapping[str, int]
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all constants."""
+        return sum(self.weight_bytes.values())
+
+
+@dataclass(frozen=True)
+class ConversionReport:
+    """What a conversion did.
+
+    Attributes:
+        before: The model that was read.
+        after: The converted model.
+        plan: The decisions.
+        checked: The checks that ran.
+    """
+
+    before: Inventory
+    after: Inventory
+    plan: Plan
+    checked: Checked
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """How many nodes stayed wide for each reason, the most frequent first."""
+        return Counter(
+            one.reason
+            for one in self.plan.assignments
+            if one.op_type and one.dtype == one.before and one.stage in ("numerics", "target", "rule")
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data, for ``--json``."""
+        comparison = self.checked.comparison
+        return {
+            "policy": self.plan.policy,
+            "target": self.plan.target,
+            "evidence": self.plan.evidence,
+            "nodes": {"before": dict(self.before.nodes), "after": dict(self.after.nodes)},
+            "casts": {
+                "before": self.before.casts,
+                "after": self.after.casts,
+                "planned": len(self.plan.casts),
+            },
+            "weight_bytes": {
+                "before": dict(self.before.weight_bytes),
+                "after": dict(self.after.weight_bytes),
+            },
+            "modelled_bytes": dict(self.plan.costs),
+            "kept": dict(self.reasons.most_common()),
+            "warnings": list(self.plan.warnings),
+            "checks": {
+                "valid": self.checked.valid,
+                "loaded": self.checked.loaded,
+                "not_loaded": self.checked.not_loaded,
+            },
+            "outputs": None
+            if comparison is None
+            else {
+                one.name: {
+                    "max_abs": one.max_abs,
+                    "max_relative": one.max_relative,
+                    "sqnr_db": one.sqnr_db,
+                    "error": one.error,
+                }
+                for one in comparison.outputs
+            },
+        }
+
+
+def take_inventory(model: ir.Model) -> Inventory:
+    """Count the nodes and constants of a model by dtype."""
+    flow = infer_types(model)
+    nodes: Counter[str] = Counter()
+    casts = 0
+    for node in ir.nodes(model):
+        if (node.domain, node.op_type) == ("", "Constant"):
+            continue
+        if (node.domain, node.op_type) == ("", "Cast"):
+            casts += 1
+            continue
+        dtypes = [flow.dtype(value) for value in (*node.outputs, *node.inputs)]
+        found = next((dtype for dtype in dtypes if dtype in ir.FLOATS), None)
+        nodes["other" if found is None else ir.dtype_name(found)] += 1
+    weight_bytes: Counter[str] = Counter()
+    for tensor in ir.all_tensors(model):
+        weight_bytes[ir.dtype_name(tensor.dtype)] += tensor.nbytes
+    return Inventory(dict(nodes), casts, dict(weight_bytes))

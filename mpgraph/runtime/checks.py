@@ -1,0 +1,77 @@
+"""Checks of a converted model: is it valid, does it load, does it compute the same?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpgraph import ir
+from mpgraph.errors import MissingDependencyError, TargetError, VerificationError
+from mpgraph.runtime.compare import Comparison, compare_models
+from mpgraph.runtime.data import DataSet
+from mpgraph.runtime.sessions import create_session
+
+__all__ = ["Checked", "check_converted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was checked about a converted model.
+
+    Attributes:
+        valid: Whether ONNX's full checker passed it.
+        loaded: The target on which a session was opened; empty if none was.
+        not_loaded: Why no session was opened.
+        comparison: The outputs beside those of the original on the given data.
+    """
+
+    valid: bool = False
+    loaded: str = ""
+    not_loaded: str = ""
+    comparison: Comparison | None = None
+
+
+def check_converted(
+    original: ir.Model, model: ir.Model, target: str, data: DataSet | None
+) -> Checked:
+    """Check ``model`` as far as this machine allows.
+
+    Args:
+        original: The model before conversion.
+        model: The converted model.
+        target: The target to open a session on, if it is installed.
+        data: Feeds to compare outputs on; None leaves that out.
+
+    Raises:
+        VerificationError: The model is invalid, does not load, or gives NaN or infinity where the
+            original does not.
+    """
+    ir.check_model(model)
+    loaded, not_loaded = _load(model, target)
+    comparison = None
+    if data is not None:
+        comparison = compare_models(original, model, data, emulate=True)
+        _refuse_broken(comparison)
+    return Checked(True, loaded, not_loaded, comparison)
+
+
+def _load(model: ir.Model, target: str) -> tuple[str, str]:
+    try:
+        create_session(model, target=target)
+    except (MissingDependencyError, TargetError) as error:
+        return "", error.rule
+    return target, ""
+
+
+def _refuse_broken(comparison: Comparison) -> None:
+    for output in comparison.outputs:
+        if output.error:
+            raise VerificationError(
+                f"output {output.name!r}", output.error, "please report this with the model"
+            )
+        if output.nan_b > output.nan_a or output.inf_b > output.inf_a:
+            raise VerificationError(
+                f"output {output.name!r}",
+                f"{output.nan_b} NaN and {output.inf_b} infinite elements, "
+                f"the original gives {output.nan_a} and {output.inf_a}",
+                "keep the nodes before it in float32 with a rule",
+            )

@@ -1,0 +1,149 @@
+"""The targets by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from functools import cache
+
+from mpgraph import ir
+from mpgraph.errors import TargetError
+from mpgraph.targets.kernels import KernelTable, load_table
+from mpgraph.targets.live import best_table
+from mpgraph.targets.target import Target
+
+__all__ = ["available_targets", "get_target"]
+
+CPU = "CPUExecutionProvider"
+CUDA = "CUDAExecutionProvider"
+
+
+def _overhead(launch_seconds: float, bytes_per_second: float) -> int:
+    """Bytes that memory moves while one more kernel is launched.
+
+    The cut that places casts minimises bytes, so the fixed price of a kernel is expressed in
+    them: time per launch times memory bandwidth. Both are orders of magnitude, taken low (a
+    launch that is overestimated keeps nodes high for nothing):
+
+    - CPU: about 1 microsecond of executor per node, 20 GB/s of two DDR4 channels.
+    - CUDA, TensorRT: about 3 microseconds per kernel in a stream (the launch latency that
+      NVIDIA's "Getting Started with CUDA Graphs" measures), 500 GB/s of a mid-range card.
+    - WebGPU: about 10 microseconds per dispatch (bind group, encoder, validation), 200 GB/s.
+    - OpenVINO: as the CPU; its graph compiler removes most of the executor's cost.
+    """
+    return round(launch_seconds * bytes_per_second)
+
+
+def _cpu() -> Target:
+    return Target(
+        name="cpu",
+        provider=CPU,
+        extra="cpu",
+        table=best_table(CPU),
+        fallback=None,
+        kernel_overhead_bytes=_overhead(1e-6, 20e9),
+        faster_policy="int8_from_float32",
+    )
+
+
+def _cuda() -> Target:
+    return Target(
+        name="cuda",
+        provider=CUDA,
+        extra="cuda",
+        table=best_table(CUDA),
+        fallback=load_table(CPU),
+        kernel_overhead_bytes=_overhead(3e-6, 500e9),
+    )
+
+
+def _webgpu() -> Target:
+    return Target(
+        name="webgpu",
+        provider="WebGpuExecutionProvider",
+        extra="webgpu",
+        table=best_table("WebGpuExecutionProvider"),
+        fallback=best_table(CPU),
+        kernel_overhead_bytes=_overhead(10e-6, 200e9),
+        faster_policy="mixed_float16",
+    )
+
+
+def _tensorrt() -> Target:
+    """TensorRT compiles subgraphs and leaves the rest to CUDA.
+
+    It registers no kernels of its own. Whatever it refuses runs on the CUDA provider, so what
+    has a CUDA kernel is certain to load; what TensorRT alone could do in a type is not claimed.
+    """
+    return Target(
+        name="tensorrt",
+        provider="TensorrtExecutionProvider",
+        extra="cuda",
+        table=best_table(CUDA),
+        fallback=load_table(CPU),
+        kernel_overhead_bytes=_overhead(3e-6, 500e9),
+    )
+
+
+def _openvino() -> Target:
+    """OpenVINO compiles subgraphs and leaves the rest to the CPU provider.
+
+    It registers no kernels of its own. A node that it refuses falls back to the CPU provider, so
+    the CPU table is the conservative answer: whatever that can run loads, and nothing else is
+    claimed. Plugin 1.8.1 was seen to take more than that, bfloat16 MatMul and Softmax among it
+    (no CPU kernel), and float16 MatMul and Conv as they are; a trial session can tell.
+    """
+    return Target(
+        name="openvino",
+        provider="OpenVINOExecutionProvider",
+        extra="openvino",
+        table=best_table(CPU),
+        fallback=best_table(CPU),
+        kernel_overhead_bytes=_overhead(1e-6, 20e9),
+        compiled_dtypes=frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16}),
+    )
+
+
+_BUILDERS: dict[str, Callable[[], Target]] = {
+    "cpu": _cpu,
+    "cuda": _cuda,
+    "webgpu": _webgpu,
+    "tensorrt": _tensorrt,
+    "openvino": _openvino,
+}
+_PROVIDERS = {
+    "cpuexecutionprovider": "cpu",
+    "cudaexecutionprovider": "cuda",
+    "webgpuexecutionprovider": "webgpu",
+    "tensorrtexecutionprovider": "tensorrt",
+    "openvinoexecutionprovider": "openvino",
+}
+
+
+def available_targets() -> tuple[str, ...]:
+    """Short names of all targets, whether or not their provider is installed here."""
+    return tuple(_BUILDERS)
+
+
+def get_target(target: str | Target) -> Target:
+    """The target of a short name or a provider name, in any case; a Target is handed back.
+
+    Raises:
+        TargetError: No target has that name.
+    """
+    if isinstance(target, Target):
+        return target
+    name = target.strip().lower()
+    name = _PROVIDERS.get(name, name)
+    if name not in _BUILDERS:
+        near = difflib.get_close_matches(name, [*_BUILDERS, *_PROVIDERS], n=3, cutoff=0.5)
+        known = near or list(_BUILDERS)
+        raise TargetError(
+            f"target {target!r}", "it is unknown", f"did you mean {' or '.join(known)}?"
+        )
+    return _build(name)
+
+
+@cache
+def _build(name: str) -> Target:
+    return _BUILDERS[name]()

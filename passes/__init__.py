@@ -1,0 +1,21 @@
+"""The passes of mpgraph, by name: where each is found, imported only when a pipeline names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["PASSES"]
+
+PASSES: Mapping[str, str] = {
+    "assign-policy": "passes.assign_policy:AssignPolicy",
+    "convert-opset": "passes.convert_opset:ConvertOpset",
+    "convert-weights": "passes.convert_weights:ConvertWeights",
+    "fold": "passes.fold:Fold",
+    "infer-dtypes": "passes.infer_dtypes:InferDtypes",
+    "insert-casts": "passes.insert_casts:InsertCasts",
+    "legalize": "passes.legalize:Legalize",
+    "measure": "passes.measure:Measure",
+    "normalize": "passes.normalize:Normalize",
+    "place-casts": "passes.place_casts:PlaceCasts",
+    "protect-numerics": "passes.protect_numerics:ProtectNumerics",
+}

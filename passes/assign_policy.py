@@ -1,0 +1,164 @@
+"""Give every cell the dtypes that the policy allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpgraph import ir
+from mpgraph.analysis import Cell, CellGraph, TypeFlow, build_cells
+from mpgraph.errors import PolicyError
+from mpgraph.passmgr import Facts, Pass
+from mpgraph.plan import Choice, Draft, Reason
+from mpgraph.policy import (
+    DTypePolicy,
+    NodeFacts,
+    PolicyMap,
+    Resolution,
+    Resolver,
+    as_policy_map,
+    pinned_by_default,
+)
+
+__all__ = ["AssignPolicy"]
+
+_LOW = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
+
+
+@dataclass(frozen=True)
+class AssignPolicy(Pass):
+    """Resolve the policy of every node and start the ``Draft`` of a plan.
+
+    Attributes:
+        policy: A policy name; empty takes the ``PolicyMap`` that the facts hold.
+        keep_io_types: Whether graph inputs and outputs keep their dtypes.
+
+    Raises:
+        PolicyError: A rule matches nothing, two equally specific rules disagree, or a policy asks
+            for quantization.
+    """
+
+    policy: str = ""
+    keep_io_types: bool = True
+
+    name: ClassVar[str] = "assign-policy"
+    requires: ClassVar[tuple[type, ...]] = (TypeFlow,)
+    provides: ClassVar[tuple[type, ...]] = (Draft,)
+
+    def run(self, model: ir.Model, facts: Facts) -> bool:
+        """Build the cells and their first choices."""
+        flow = facts.get(TypeFlow)
+        policy = as_policy_map(self.policy) if self.policy else facts.get(PolicyMap)
+        _refuse_quantization(policy)
+        graph = build_cells(model, flow, keep_io_types=self.keep_io_types)
+        resolutions = _resolve(graph, policy)
+        choices = [_choose(cell, policy, resolutions) for cell in graph.cells]
+        facts.put(Draft(graph, flow, policy, choices))
+        return False
+
+
+def _refuse_quantization(policy: PolicyMap) -> None:
+    for one in (policy.default, *(rule.policy for rule in policy.rules)):
+        if one.quantization_mode is not None:
+            raise PolicyError(
+                f"policy {one.name!r}",
+                "quantized policies are not available in this version",
+                "use float16, bfloat16, mixed_float16, mixed_bfloat16 or float32",
+            )
+
+
+def _resolve(graph: CellGraph, policy: PolicyMap) -> dict[ir.Node, Resolution]:
+    resolver = Resolver(policy)
+    known = {
+        node: NodeFacts(
+            name=node.name or "",
+            op_type=node.op_type,
+            domain=node.domain,
+            scope=ir.module_scope(node),
+            initializers=tuple(
+                value.name or "" for value in node.inputs if value in graph.constants
+            ),
+        )
+        for scope in graph.scopes
+        for node in scope.graph
+    }
+    resolver.check_all_matched(known.values())
+    return {node: resolver.resolve(one) for node, one in known.items()}
+
+
+def _choose(
+    cell: Cell, policy: PolicyMap, resolutions: Mapping[ir.Node, Resolution]
+) -> Choice:
+    if cell.fixed:
+        return Choice(frozenset({cell.dtype}), Reason("schema", cell.fixed))
+    nodes = tuple(cell.nodes)
+    if not nodes:
+        return _choose_without_node(cell, policy)
+    return _strictest(_choose_for_node(cell, node, resolutions[node]) for node in nodes)
+
+
+def _strictest(choices: Iterable[Choice]) -> Choice:
+    """Of several nodes in one cell: an explicit rule first, then the one with the least freedom."""
+    return min(choices, key=lambda choice: (not choice.explicit, len(choice.allowed)))
+
+
+def _choose_without_node(cell: Cell, policy: PolicyMap) -> Choice:
+    kinds = {site.kind for site in cell.sites}
+    compute = _compute(policy.default)
+    if cell.dtype == ir.DataType.DOUBLE:
+        return _kept(cell)
+    if kinds <= {"input", "output"}:
+        return Choice(frozenset({compute}), Reason("policy", "graph inputs and outputs follow it"))
+    asked = {_compute(one) for one in (policy.default, *(rule.policy for rule in policy.rules))}
+    return Choice(
+        frozenset({cell.dtype, *(asked & (_LOW | {ir.DataType.FLOAT}))}),
+        Reason("placement", "it takes the dtype of what it is connected with"),
+    )
+
+
+def _choose_for_node(cell: Cell, node: ir.Node, resolution: Resolution) -> Choice:
+    policy = resolution.policy
+    compute = _compute(policy)
+    if resolution.rule is not None:
+        reason = Reason("rule", _rule_text(resolution), resolution.rule.selector)
+        return Choice(frozenset({compute}), reason, explicit=True)
+    if cell.dtype == ir.DataType.DOUBLE and compute != cell.dtype:
+        return _kept(cell)
+    if _retypes(node) and cell.dtype != ir.DataType.FLOAT:
+        return Choice(
+            frozenset({cell.dtype}), Reason("policy", "a rounding that the model asks for is kept")
+        )
+    if _retypes(node) and compute in _LOW:
+        return _free(cell, compute)
+    if pinned_by_default(policy, node.domain, node.op_type):
+        return Choice(frozenset({compute}), Reason("policy", f"the default policy {policy.name}"))
+    if cell.dtype != ir.DataType.FLOAT:
+        return _kept(cell)
+    return _free(cell, compute)
+
+
+def _free(cell: Cell, compute: ir.DataType) -> Choice:
+    return Choice(
+        frozenset({cell.dtype, compute}),
+        Reason("placement", "it takes the dtype that moves the fewest bytes"),
+    )
+
+
+def _kept(cell: Cell) -> Choice:
+    name = ir.dtype_name(cell.dtype)
+    return Choice(frozenset({cell.dtype}), Reason("policy", f"what is {name} already is kept"))
+
+
+def _retypes(node: ir.Node) -> bool:
+    return node.domain == "" and node.op_type == "Cast"
+
+
+def _rule_text(resolution: Resolution) -> str:
+    rule = resolution.rule
+    given = "" if rule is None else rule.reason
+    return given or f"a rule asks for {resolution.policy.name}"
+
+
+def _compute(policy: DTypePolicy) -> ir.DataType:
+    return ir.parse_dtype(policy.compute_dtype)

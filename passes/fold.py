@@ -1,0 +1,125 @@
+"""Remove what a precision change has left over: casts that do nothing, and dead constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpgraph import ir
+from mpgraph.passmgr import Facts, Pass
+from mpgraph.schema import type_of
+
+__all__ = ["Fold"]
+
+_EXACT = {
+    (ir.DataType.FLOAT16, ir.DataType.FLOAT),
+    (ir.DataType.BFLOAT16, ir.DataType.FLOAT),
+    (ir.DataType.FLOAT16, ir.DataType.DOUBLE),
+    (ir.DataType.BFLOAT16, ir.DataType.DOUBLE),
+    (ir.DataType.FLOAT, ir.DataType.DOUBLE),
+}
+"""Casts that keep every value, so that casting back gives the operand."""
+
+
+@dataclass(frozen=True)
+class Fold(Pass):
+    """Remove casts to the dtype a value has already, exact round trips, and dead constants.
+
+    A cast is only removed where no rounding is lost with it: ``float16 -> float32 -> float16`` is,
+    ``float32 -> float16 -> float32`` is not.
+    """
+
+    name: ClassVar[str] = "fold"
+
+    def run(self, model: ir.Model, facts: Facts) -> bool:
+        """Fold every graph of the model, inner ones included."""
+        changed = False
+        scopes = tuple(ir.graphs(model))
+        for scope in scopes:
+            for node in scope.graph:
+                changed |= _fold_cast(node)
+        for scope in reversed(scopes):
+            changed |= _remove_dead_casts(scope.graph)
+            changed |= _remove_dead_constants(scope.graph)
+        return changed
+
+
+def _is_cast(node: ir.Node | None) -> bool:
+    return node is not None and (node.domain, node.op_type) == ("", "Cast")
+
+
+def _target(node: ir.Node) -> ir.DataType | None:
+    attribute = node.attributes.get("to")
+    return None if attribute is None or attribute.is_ref() else ir.DataType(attribute.as_int())
+
+
+def _fold_cast(node: ir.Node) -> bool:
+    """Hand the consumers of a needless cast what it was made from."""
+    if not _is_cast(node) or node.inputs[0] is None:
+        return False
+    source = _equivalent(node.inputs[0], _target(node))
+    if source is None or source is node.outputs[0]:
+        return False
+    result = node.outputs[0]
+    if result.is_graph_output() and not _rename(source, result):
+        return False
+    result.replace_all_uses_with(source, replace_graph_outputs=True)
+    return True
+
+
+def _equivalent(value: ir.Value, dtype: ir.DataType | None) -> ir.Value | None:
+    """The value that a cast of ``value`` to ``dtype`` repeats; None if there is none."""
+    if dtype is None:
+        return None
+    if value.dtype == dtype and type_of(value.type) is not None:
+        return value
+    node = value.producer()
+    if node is None or not _is_cast(node) or node.inputs[0] is None:
+        return None
+    before = node.inputs[0]
+    if before.dtype == dtype and (dtype, _target(node)) in _EXACT:
+        return before
+    return None
+
+
+def _rename(source: ir.Value, result: ir.Value) -> bool:
+    """Give ``source`` the public name of ``result``; refused where it has a public name itself."""
+    node = source.producer()
+    same_graph = node is not None and node.graph is result.graph
+    if not same_graph or source.is_graph_output() or source.is_initializer():
+        return False
+    public = result.name
+    result.name = f"{public}_folded"
+    source.name = public
+    return True
+
+
+def _remove_dead_casts(graph: ir.Graph) -> bool:
+    dead: list[ir.Node] = []
+    for node in reversed(graph):
+        if _is_cast(node) and _is_dead(node.outputs[0]):
+            graph.remove(node, safe=True)
+            dead.append(node)
+    return bool(dead)
+
+
+def _remove_dead_constants(graph: ir.Graph) -> bool:
+    dead = [
+        value
+        for value in graph.initializers.values()
+        if _is_dead(value) and not value.is_graph_input()
+    ]
+    for value in dead:
+        del graph.initializers[value.name or ""]
+    constants = [
+        node
+        for node in graph
+        if (node.domain, node.op_type) == ("", "Constant") and _is_dead(node.outputs[0])
+    ]
+    if constants:
+        graph.remove(constants, safe=True)
+    return bool(dead or constants)
+
+
+def _is_dead(value: ir.Value) -> bool:
+    return not value.uses() and not value.is_graph_output()

@@ -1,0 +1,26 @@
+"""Find the type of every value, and the shapes that the ONNX specification implies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpgraph import ir
+from mpgraph.analysis import TypeFlow, infer_types
+from mpgraph.passmgr import Facts, Pass
+
+__all__ = ["InferDtypes"]
+
+
+@dataclass(frozen=True)
+class InferDtypes(Pass):
+    """Put a ``TypeFlow`` into the facts; shapes are filled in where they were missing."""
+
+    name: ClassVar[str] = "infer-dtypes"
+    provides: ClassVar[tuple[type, ...]] = (TypeFlow,)
+
+    def run(self, model: ir.Model, facts: Facts) -> bool:
+        """Infer types and shapes; dtypes and nodes stay as they are."""
+        ir.infer_shapes(model)
+        facts.put(infer_types(model))
+        return False
