@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -48,8 +49,7 @@ class Draft:
 
     def constant(self, name: str, value: object, dtype: DTypeLike = np.float32) -> str:
         """Add an initializer of a given value; return its name."""
-        array = np.ascontiguousarray(np.asarray(value, dtype))
-        self.initializers.append(numpy_helper.from_array(array.reshape(np.shape(value)), name))
+        self.initializers.append(numpy_helper.from_array(np.array(value, dtype), name))
         return name
 
     def weight(self, name: str, shape: Sequence[int], scale: float | None = None) -> str:
@@ -67,7 +67,7 @@ class Draft:
         *inputs: str,
         name: str | None = None,
         output: str | None = None,
-        **attributes: object,
+        **attributes: Any,
     ) -> str:
         """Add a node with one output; return the output's name."""
         (value,) = self.add_many(op_type, inputs, [output], name=name, **attributes)
@@ -80,7 +80,7 @@ class Draft:
         outputs: Sequence[str | None],
         *,
         name: str | None = None,
-        **attributes: object,
+        **attributes: Any,
     ) -> list[str]:
         """Add a node; outputs given as None get a name of their own. Return the output names."""
         node_name = self.unique(f"/{op_type}") if name is None else name

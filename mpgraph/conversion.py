@@ -76,6 +76,7 @@ def convert(
     storage: Storage = "compute",
     verify: Verify = "full",
     allow_slow: bool = False,
+    tolerance: float = 1e-2,
     instruments: tuple[Instrument, ...] = (),
 ) -> Conversion:
     """Convert a model to mixed precision by policy.
@@ -94,6 +95,8 @@ def convert(
             checker and opens a session where the target is installed; ``full`` also compares
             outputs on ``data``.
         allow_slow: Compute in a low dtype also where the target can only lose time by it.
+        tolerance: With ``data``, the largest error that rounding may cause in an output, over the
+            output's range; parts of the model that add too much to it stay in float32.
         instruments: Observers of the pipeline.
 
     Raises:
@@ -108,7 +111,8 @@ def convert(
     before = take_inventory(original)
     model = ir.clone(original)
     text = (CONVERT if data is None else CONVERT_WITH_DATA).format(
-        keep_io_types=_switch(keep_io_types), allow_slow=_switch(allow_slow), storage=storage
+        keep_io_types=_switch(keep_io_types), allow_slow=_switch(allow_slow), storage=storage,
+        tolerance=tolerance,
     )
     run_pipeline(model, load_pipeline(text), facts, (VerifyEach(), *instruments))
     checked = _check(original, model, facts, chosen, verify)

@@ -18,4 +18,5 @@ PASSES: Mapping[str, str] = {
     "normalize": "passes.normalize:Normalize",
     "place-casts": "passes.place_casts:PlaceCasts",
     "protect-numerics": "passes.protect_numerics:ProtectNumerics",
+    "refine-accuracy": "passes.refine_accuracy:RefineAccuracy",
 }

@@ -94,8 +94,19 @@ def _choose(
         return Choice(frozenset({cell.dtype}), Reason("schema", cell.fixed))
     nodes = tuple(cell.nodes)
     if not nodes:
+        explicit = _explicit_owner(cell, resolutions)
+        if explicit is not None:
+            return _choose_for_node(cell, explicit)
         return _choose_without_node(cell, policy)
-    return _strictest(_choose_for_node(cell, node, resolutions[node]) for node in nodes)
+    return _strictest(_choose_for_node(cell, resolutions[node], node) for node in nodes)
+
+
+def _explicit_owner(
+    cell: Cell, resolutions: Mapping[ir.Node, Resolution]
+) -> Resolution | None:
+    """The rule that selects the control-flow node which owns the cell."""
+    owners = (resolutions[site.node] for site in cell.sites if site.node is not None)
+    return next((one for one in owners if one.explicit), None)
 
 
 def _strictest(choices: Iterable[Choice]) -> Choice:
@@ -117,13 +128,15 @@ def _choose_without_node(cell: Cell, policy: PolicyMap) -> Choice:
     )
 
 
-def _choose_for_node(cell: Cell, node: ir.Node, resolution: Resolution) -> Choice:
+def _choose_for_node(
+    cell: Cell, resolution: Resolution, node: ir.Node | None = None
+) -> Choice:
     policy = resolution.policy
     compute = _compute(policy)
     if resolution.rule is not None:
         reason = Reason("rule", _rule_text(resolution), resolution.rule.selector)
         return Choice(frozenset({compute}), reason, explicit=True)
-    if cell.dtype == ir.DataType.DOUBLE and compute != cell.dtype:
+    if node is None or (cell.dtype == ir.DataType.DOUBLE and compute != cell.dtype):
         return _kept(cell)
     if _retypes(node) and cell.dtype != ir.DataType.FLOAT:
         return Choice(

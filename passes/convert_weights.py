@@ -12,7 +12,7 @@ from mpgraph.schema import tensor, to_ir_type
 
 __all__ = ["ConvertWeights"]
 
-_CAST_WORTH_BYTES = 1024
+_CAST_WORTH_BYTES = 100
 """A constant that would save less than this is stored as it is used: a Cast costs about as much."""
 
 
@@ -39,6 +39,7 @@ class ConvertWeights(Pass):
         labelling = facts.get(Labelling)
         writer = _ConstantWriter(ir.Namer(model))
         changed = False
+        ir.import_default_domain(model)
         for value, uses in _uses(labelling, self.storage).items():
             original = labelling.graph.constants[value]
             if set(uses) == {(original, original)}:

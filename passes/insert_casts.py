@@ -31,6 +31,8 @@ class InsertCasts(Pass):
         facts.put(labelling)
         retyped = _retype(labelling)
         demands = _demands(labelling)
+        if demands:
+            ir.import_default_domain(model)
         writer = _CastWriter(model, labelling)
         for value, targets in demands.items():
             for target, demand in sorted(targets.items()):

@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from mpgraph import ir
-from mpgraph.analysis import Cell, TypeFlow, narrow
+from mpgraph.analysis import Cell, TypeFlow, narrow, node_variables
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Choice, Draft, Reason
 from mpgraph.schema import (
     Operator,
     element_type,
     lookup,
+    schema_gap,
     tensor,
     with_element_type,
 )
@@ -101,13 +102,16 @@ class _Legality:
         if operator is None:
             return f"{node.op_type} has no known schema"
         name = ir.dtype_name(dtype)
+        gap = schema_gap(node, dtype)
+        if gap:
+            return f"{node.op_type} cannot be {name}: {gap}"
         if not variables:
             return self._output_problem(node, operator, dtype, opset)
         ordered = _in_operand_order(node, operator, variables)
         if not _allows(operator, ordered[0], self._types(node, operator)[ordered[0]], dtype):
             return f"the schema of {node.op_type} does not allow {name}"
         for subset in _largest_first(ordered):
-            assignment = self._assignment(node, operator, subset, dtype)
+            assignment = self._assignment(node, operator, subset, dtype, imports)
             if assignment is not None and self._runs(node, opset, assignment, operator):
                 if len(subset) < len(ordered):
                     self.following[node] = frozenset(subset)
@@ -140,12 +144,23 @@ class _Legality:
         return types
 
     def _assignment(
-        self, node: ir.Node, operator: Operator, subset: tuple[str, ...], dtype: ir.DataType
+        self,
+        node: ir.Node,
+        operator: Operator,
+        subset: tuple[str, ...],
+        dtype: ir.DataType,
+        imports: Mapping[str, int],
     ) -> dict[str, str] | None:
+        """The types of all variables when ``subset`` takes ``dtype``; None if a schema forbids it."""
         types = self._types(node, operator)
         if not all(_allows(operator, name, types[name], dtype) for name in subset):
             return None
-        return types | {name: with_element_type(types[name], dtype) for name in subset}
+        low = {name: with_element_type(types[name], dtype) for name in subset}
+        for index in node_variables(node, self.flow, imports, only=frozenset(subset)).results:
+            formal, known = operator.output(index), self.flow.type(node.outputs[index])
+            if formal is not None and known is not None and formal.type in types:
+                low.setdefault(formal.type, with_element_type(known, dtype))
+        return types | low
 
     def _runs(
         self, node: ir.Node, opset: int, assignment: Mapping[str, str], operator: Operator

@@ -43,7 +43,7 @@ class PlaceCasts(Pass):
         draft = facts.get(Draft)
         target = get_target(self.target) if self.target else facts.get(Target)
         measured = facts.find(Measurements)
-        counts = element_counts(model, None if measured is None else measured.element_counts())
+        counts = element_counts(model, _measured_counts(measured))
         traffic = measure_traffic(draft.graph, counts, target.kernel_overhead_bytes)
         start = [
             _start(cell, choice)
@@ -77,6 +77,13 @@ class PlaceCasts(Pass):
             )
         )
         return False
+
+
+def _measured_counts(measured: Measurements | None) -> dict[str, int]:
+    """The mean number of elements of each value that was measured."""
+    if measured is None or not measured.samples:
+        return {}
+    return {name: seen.count // measured.samples for name, seen in measured.values.items()}
 
 
 def _start(cell: Cell, choice: Choice) -> ir.DataType:

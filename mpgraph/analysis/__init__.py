@@ -7,6 +7,7 @@ from mpgraph.analysis.cut import place
 from mpgraph.analysis.dtype_flow import TypeFlow, infer_types
 from mpgraph.analysis.hazard import Hazard
 from mpgraph.analysis.narrowing import narrow
+from mpgraph.analysis.node_variables import node_variables
 from mpgraph.analysis.sizes import element_counts
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "measure_traffic",
     "modelled_bytes",
     "narrow",
+    "node_variables",
     "place",
 ]

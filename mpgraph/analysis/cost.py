@@ -70,10 +70,12 @@ def measure_traffic(
         elements[cell] += counts.get(value, 1)
         if value in graph.results:
             consumers.setdefault(value, set()).add(cell)
+    casts = {cast: operand for operand, cast in _existing_casts(graph)}
     for value, cell in graph.results.items():
-        elements[cell] += counts.get(value, 1)
-    for value, cell in _existing_casts(graph):
-        consumers.setdefault(value, set()).add(cell)
+        if value not in casts:
+            elements[cell] += counts.get(value, 1)
+    for value, operand in casts.items():
+        consumers.setdefault(operand, set()).add(graph.results[value])
     edges = tuple(
         Edge(counts.get(value, 1), graph.results[value], tuple(sorted(cells)))
         for value, cells in consumers.items()
@@ -81,14 +83,18 @@ def measure_traffic(
     return Traffic(tuple(elements), edges, kernel_overhead)
 
 
-def _existing_casts(graph: CellGraph) -> Iterable[tuple[ir.Value, int]]:
-    """The Cast nodes between floats that the model has already: free where both sides agree."""
+def _existing_casts(graph: CellGraph) -> Iterable[tuple[ir.Value, ir.Value]]:
+    """Operand and result of each Cast between floats in the model: free where both sides agree.
+
+    What such a Cast writes is part of its cost as a cast; counting it as a node's traffic as well
+    would make it look cheaper to move the Cast than to leave it where it is.
+    """
     for node in graph.operands:
         if node.op_type != "Cast" or node.domain != "" or node.inputs[0] is None:
             continue
         operand, result = node.inputs[0], node.outputs[0]
         if operand in graph.results and result in graph.results:
-            yield operand, graph.results[result]
+            yield operand, result
 
 
 def modelled_bytes(traffic: Traffic, labels: Sequence[ir.DataType]) -> int:

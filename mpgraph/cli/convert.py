@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,9 +17,13 @@ from mpgraph.cli.options import (
     target_option,
     verbosity_options,
 )
-from mpgraph.cli.output import check_output, console, print_json, write_text
+from mpgraph.cli.output import check_output, console, print_json, print_timing, write_text
 from mpgraph.cli.policy import chosen_policy, suffix_of
 from mpgraph.cli.progress import Report, progress_bar
+
+if TYPE_CHECKING:
+    from mpgraph.conversion import Conversion, Storage, Verify
+    from mpgraph.plan import Assignment
 
 __all__ = ["command"]
 
@@ -71,8 +75,8 @@ def command(
     target: str,
     data: str | None,
     keep_io_types: bool,
-    storage: str,
-    verify: str,
+    storage: Storage,
+    verify: Verify,
     allow_slow: bool,
     explain: tuple[str, ...],
     dump_plan: Path | None,
@@ -97,28 +101,35 @@ def command(
         check_output(dump_plan, model, path)
 
     from mpgraph.conversion import convert
+    from mpgraph.passmgr import Instrument, Progress, Timing
 
+    clock = Timing()
     with progress_bar(wanted=not quiet) as progress:
+        bar: tuple[Instrument, ...] = () if progress is None else (Progress(progress),)
         result = convert(
             model,
-            policy=policy,
+            policy,
             target=target,
             data=data,
             keep_io_types=keep_io_types,
             storage=storage,
             verify=verify,
             allow_slow=allow_slow,
-            progress=progress,
+            instruments=(clock, *bar),
         )
         explained = [one for name in explain for one in find_assignments(result.plan, name)]
         if not dry_run:
             result.save(path, progress=_step(progress, "save"))
     if dump_plan is not None:
         write_text(dump_plan, result.plan.to_json())
+    written = None if dry_run else path
+    if verbose:
+        print_timing(clock.results)
     if as_json:
-        _print_json(result, None if dry_run else path, explained)
+        output_name = None if written is None else str(written)
+        print_json({**result.report.to_dict(), "output": output_name, "explained": explained})
     elif not quiet:
-        _print_text(result, None if dry_run else path, explained, verbose)
+        _print_text(result, written, explained)
 
 
 def _step(progress: Report | None, step: str) -> Callable[[int, int], None] | None:
@@ -132,17 +143,10 @@ def _step(progress: Report | None, step: str) -> Callable[[int, int], None] | No
     return report
 
 
-def _print_json(result: Any, path: Path | None, explained: list[Any]) -> None:
-    from mpgraph.report.data import conversion_data
-
-    written = None if path is None else str(path)
-    print_json({**conversion_data(result), "output": written, "explained": explained})
-
-
-def _print_text(result: Any, path: Path | None, explained: list[Any], verbose: bool) -> None:
+def _print_text(result: Conversion, path: Path | None, explained: Sequence[Assignment]) -> None:
     from mpgraph.report.text import render_conversion
 
-    render_conversion(result, console(), verbose=verbose)
+    render_conversion(result, console())
     for line in explanation_lines(explained):
         click.echo(line)
     click.echo("nothing written" if path is None else f"written to {path}")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from mpgraph.cli.options import model_argument
-from mpgraph.cli.output import check_output
+from mpgraph.cli.output import check_output, print_timing
 
 if TYPE_CHECKING:
-    from mpgraph.passmgr import Instrument, Timing
+    from mpgraph.passmgr import Instrument
 
 __all__ = ["command"]
 
@@ -66,7 +66,7 @@ def command(
     else:
         click.echo(ir.print_model(loaded), nl=False)
     if timing:
-        _print_timing(clock)
+        print_timing(clock.results)
 
 
 def _instruments(
@@ -87,9 +87,3 @@ def _instruments(
     if verify_each:
         chosen.append(VerifyEach())
     return chosen
-
-
-def _print_timing(clock: Timing) -> None:
-    for each in clock.results:
-        changed = "changed" if each.modified else "unchanged"
-        click.echo(f"{each.seconds:9.3f} s  {changed:9}  {each.label}", err=True)

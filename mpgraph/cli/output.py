@@ -17,7 +17,9 @@ from mpgraph.errors import OutputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["check_output", "console", "print_json", "print_table", "write_text"]
+    from mpgraph.passmgr import PassResult
+
+__all__ = ["check_output", "console", "print_json", "print_table", "print_timing", "write_text"]
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -46,6 +48,13 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
     console().print(table)
+
+
+def print_timing(results: Iterable[PassResult]) -> None:
+    """Print what every pass did and how long it took, to stderr."""
+    for each in results:
+        changed = "changed" if each.modified else "unchanged"
+        click.echo(f"{each.seconds:9.3f} s  {changed:9}  {each.label}", err=True)
 
 
 def check_output(path: Path, *inputs: Path) -> None:

@@ -54,7 +54,13 @@ from mpgraph.ir.dtypes import (
     type_string,
     with_element_dtype,
 )
-from mpgraph.ir.edits import constant_tensor, converted_tensor, insert_behind, insert_cast
+from mpgraph.ir.edits import (
+    constant_tensor,
+    converted_tensor,
+    import_default_domain,
+    insert_behind,
+    insert_cast,
+)
 from mpgraph.ir.fingerprint import fingerprint
 from mpgraph.ir.load import load
 from mpgraph.ir.memory import paused_gc
@@ -135,6 +141,7 @@ __all__ = [
     "from_type_string",
     "function_path",
     "graphs",
+    "import_default_domain",
     "infer_shapes",
     "insert_behind",
     "insert_cast",

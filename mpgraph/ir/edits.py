@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir
-from numpy.typing import NDArray
 from onnx_ir import AttributeType, DataType
 
-from mpgraph.ir.dtypes import dtype_name, limits
+from mpgraph.ir.dtypes import dtype_name
 from mpgraph.ir.names import Namer
 from mpgraph.ir.provenance import stamp
+from mpgraph.ir.rounding import rounded
 from mpgraph.ir.tensors import derived_tensor
 
-__all__ = ["constant_tensor", "converted_tensor", "insert_behind", "insert_cast"]
+__all__ = [
+    "constant_tensor",
+    "converted_tensor",
+    "import_default_domain",
+    "insert_behind",
+    "insert_cast",
+]
+
+_OPSET = 17
+"""The opset that a model imports when it had no operator of the default domain before."""
 
 
 def constant_tensor(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
-    """Returns the tensor of an initializer or of a Constant node's result; None for other values."""
+    """Returns the tensor of an initializer or of a Constant node; None for other values."""
     node = value.producer()
     if node is None:
         return value.const_value
@@ -42,18 +50,14 @@ def converted_tensor(
     Rounds half to even. A finite number beyond the range becomes the largest finite one of its
     sign, so that a mask of -FLT_MAX stays a number.
     """
-    target = dtype.numpy()
+    return derived_tensor(source, lambda array: rounded(array, dtype), dtype, name=name)
 
-    def convert(array: NDArray[np.generic]) -> NDArray[np.generic]:
-        with np.errstate(over="ignore"):
-            rounded = array.astype(target)
-        overflowed = ~np.isfinite(rounded) & np.isfinite(array)
-        if overflowed.any():
-            largest = np.asarray(limits(dtype).max).astype(target)
-            rounded[overflowed] = np.where(array[overflowed] > 0, largest, -largest)
-        return rounded
 
-    return derived_tensor(source, convert, dtype, name=name)
+def import_default_domain(model: onnx_ir.Model) -> None:
+    """Lets the model and its functions use ONNX's own operators, where they did not import them."""
+    version = model.opset_imports.setdefault("", _OPSET)
+    for function in model.functions.values():
+        function.opset_imports.setdefault("", version)
 
 
 def insert_behind(graph: onnx_ir.Graph, value: onnx_ir.Value, node: onnx_ir.Node) -> None:

@@ -39,13 +39,21 @@ def fingerprint(model: onnx_ir.Model) -> str:
                 *(node.domain, node.op_type, node.overload, node.name or ""),
                 *("" if value is None else value.name for value in node.inputs),
                 ">",
-                *(value.name for value in node.outputs),
+                *_without_trailing_gaps(value.name or "" for value in node.outputs),
                 *attributes,
             )
         _add_values(add, "out", scope.graph.outputs)
     for function in model.functions.values():
         add("function", *function.identifier(), *map(attribute_key, function.attributes.values()))
     return digest.hexdigest()
+
+
+def _without_trailing_gaps(names: Iterable[str]) -> list[str]:
+    """Omitted outputs at the end of a list are not written to a file."""
+    found = list(names)
+    while found and not found[-1]:
+        found.pop()
+    return found
 
 
 def _add_values(add: Callable[..., None], label: str, values: Iterable[onnx_ir.Value]) -> None:

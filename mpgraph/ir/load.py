@@ -15,7 +15,7 @@ from mpgraph.ir.external import check_external_data
 from mpgraph.ir.files import read_proto
 from mpgraph.ir.guards import refuse_unsupported
 from mpgraph.ir.memory import paused_gc
-from mpgraph.ir.repair import repair
+from mpgraph.ir.repair import repair, set_types_aside
 from mpgraph.ir.shadowing import rename_shadowing_values
 from mpgraph.ir.tensors import all_tensors
 from mpgraph.ir.verifier import verify_structure
@@ -79,6 +79,7 @@ def _checked_model(proto: ModelProto, found: Survey, where: str) -> onnx_ir.Mode
     finding = checker_finding(stubbed(proto, found), full=False)
     if finding is not None:
         raise InvalidModelError(where, f"is not a valid ONNX model: {finding}")
+    set_types_aside(found)
     try:
         model = serde.deserialize_model(proto)
     except serde.SerdeError as error:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 
-import onnx.helper
 import onnx.version_converter
 import onnx_ir
 from onnx import ModelProto
+from onnx.helper import find_min_ir_version_for
 from onnx_ir import DataType, serde
 from onnx_ir.passes.common import InlinePass
 
 from mpgraph.errors import ConversionError
-from mpgraph.ir.checker import STUB_LOCATION
+from mpgraph.ir.checker import STUB_LOCATION, checker_finding, stubbed
 from mpgraph.ir.clone import clone
 from mpgraph.ir.memory import paused_gc
 from mpgraph.ir.proto import in_memory, serialized
 from mpgraph.ir.provenance import stamp
-from mpgraph.ir.repair import repair
+from mpgraph.ir.repair import repair, set_types_aside
 from mpgraph.ir.scopes import nodes, opset_of
 from mpgraph.ir.shadowing import rename_shadowing_values
 from mpgraph.ir.tensors import replace_tensors, replaced_tensors
@@ -42,7 +42,8 @@ def version_convert(model: onnx_ir.Model, opset: int) -> onnx_ir.Model:
         opset: Version of the default domain.
 
     Raises:
-        ConversionError: The converter has no way from the one version to the other.
+        ConversionError: The converter has no way from the one version to the other, or what it
+            made is not valid.
     """
     current = opset_of("", model.opset_imports)
     if current is None or current == opset:
@@ -62,6 +63,14 @@ def version_convert(model: onnx_ir.Model, opset: int) -> onnx_ir.Model:
             raise ConversionError(
                 "the model", f"cannot be converted from opset {current} to {opset}: {reason}"
             ) from error
+        needed = find_min_ir_version_for(list(converted.opset_import), ignore_unknown=True)
+        converted.ir_version = max(converted.ir_version, needed)
+        finding = checker_finding(stubbed(converted, survey(converted)), full=False)
+        if finding is not None:
+            raise ConversionError(
+                "the model",
+                f"is not valid after conversion from opset {current} to {opset}: {finding}",
+            )
         result = _restored(converted, source, weights, f"opset {current} to {opset}")
     return result
 
@@ -91,9 +100,9 @@ def _restored(
     weights: dict[str, onnx_ir.TensorProtocol],
     rule: str,
 ) -> onnx_ir.Model:
-    needed = onnx.helper.find_min_ir_version_for(list(proto.opset_import), ignore_unknown=True)
-    proto.ir_version = max(proto.ir_version, needed)
-    repair(proto, survey(proto), "the converted model")
+    found = survey(proto)
+    repair(proto, found, "the converted model")
+    set_types_aside(found)
     model = serde.deserialize_model(proto)
     rename_shadowing_values(model)
 

@@ -9,20 +9,18 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto, Va
 from mpgraph.errors import InvalidModelError
 from mpgraph.ir.walk import Survey
 
-__all__ = ["repair", "restore_types"]
+__all__ = ["repair", "restore_types", "set_types_aside"]
 
 _TYPE_KEY = "mpgraph.type"
 
 
 def repair(proto: ModelProto, found: Survey, where: str) -> None:
-    """Repairs, in place, what onnx-ir drops, refuses or unlinks.
+    """Repairs, in place, what onnx-ir would misread.
 
     * The domain "ai.onnx" becomes "" in opset imports and functions: onnx-ir does that for nodes
       only, and they would lose their import.
     * A subgraph output that names an outer value gets an Identity in the subgraph: onnx-ir would
       make a fresh value of that name, without a link.
-    * Types that onnx-ir cannot hold (map, opaque, a sequence of unknown element) are set aside in
-      the value's metadata, where `restore_types` finds them.
 
     Raises:
         InvalidModelError: "" and "ai.onnx" are imported at different versions.
@@ -30,14 +28,26 @@ def repair(proto: ModelProto, found: Survey, where: str) -> None:
     _unify_default_domain(proto, where)
     names: set[str] = set()
     for graph, path in found.graphs:
-        for info in _value_infos(graph):
-            _set_type_aside(info)
         if isinstance(graph, GraphProto) and path != "main":
             _link_outer_outputs(found, graph, names)
 
 
+def set_types_aside(found: Survey) -> None:
+    """Moves types that onnx-ir cannot hold into the value's metadata, in place.
+
+    These are maps, opaque types, and sequences or optionals of unknown element. The values have
+    no type in the IR, and `restore_types` gives it back when they are written.
+    """
+    for graph, _ in found.graphs:
+        for info in _value_infos(graph):
+            if info.HasField("type") and not _representable(info.type):
+                text = base64.b64encode(info.type.SerializeToString(deterministic=True)).decode()
+                info.metadata_props.add(key=_TYPE_KEY, value=text)
+                info.ClearField("type")
+
+
 def restore_types(found: Survey) -> None:
-    """Puts back, in place, the types that `repair` set aside."""
+    """Puts back, in place, the types that `set_types_aside` moved away."""
     for graph, _ in found.graphs:
         for info in _value_infos(graph):
             for index, entry in enumerate(info.metadata_props):
@@ -108,14 +118,6 @@ def _value_infos(graph: GraphProto | FunctionProto) -> list[ValueInfoProto]:
     if isinstance(graph, FunctionProto):
         return list(graph.value_info)
     return [*graph.input, *graph.output, *graph.value_info]
-
-
-def _set_type_aside(info: ValueInfoProto) -> None:
-    if not info.HasField("type") or _representable(info.type):
-        return
-    text = base64.b64encode(info.type.SerializeToString(deterministic=True)).decode()
-    info.metadata_props.add(key=_TYPE_KEY, value=text)
-    info.ClearField("type")
 
 
 def _representable(type_: TypeProto) -> bool:

@@ -5,15 +5,17 @@ from __future__ import annotations
 __all__ = ["APPLY", "CONVERT", "CONVERT_WITH_DATA"]
 
 _PREPARE = "normalize,convert-opset"
-_DECIDE = (
+_NARROW = (
     "infer-dtypes,assign-policy{{keep-io-types={keep_io_types}}},protect-numerics,"
-    "legalize{{allow-slow={allow_slow}}},place-casts"
+    "legalize{{allow-slow={allow_slow}}}"
 )
 APPLY = "insert-casts,convert-weights{{storage={storage}}},fold"
 """Carry out a plan that the facts hold."""
 
-CONVERT = f"{_PREPARE},{_DECIDE},{APPLY}"
+CONVERT = f"{_PREPARE},{_NARROW},place-casts,{APPLY}"
 """The main job, on static evidence."""
 
-CONVERT_WITH_DATA = f"{_PREPARE},measure,{_DECIDE},{APPLY}"
+CONVERT_WITH_DATA = (
+    f"{_PREPARE},measure,{_NARROW},refine-accuracy{{{{tolerance={{tolerance}}}}}},place-casts,{APPLY}"
+)
 """The main job, with evidence measured on data."""

@@ -27,6 +27,7 @@ class PatternIndex(Generic[T]):
         self._by_gram: dict[str, list[tuple[Pattern, T]]] = {}
         self._others: list[tuple[Pattern, T]] = []
         given = list(items)
+        self._is_empty = not given
         frequency = Counter(gram for pattern, _ in given for gram in _grams(pattern.needle))
         for pattern, item in given:
             grams = _grams(pattern.needle)
@@ -42,13 +43,15 @@ class PatternIndex(Generic[T]):
 
     def find(self, text: str) -> list[T]:
         """Return the items whose pattern matches; one may come twice. Empty text finds nothing."""
-        if not text:
+        if not text or self._is_empty:
             return []
         found = list(self._exact.get(text, ()))
         if self._by_gram:
             for gram in self._by_gram.keys() & _grams(text):
                 found += [item for pattern, item in self._by_gram[gram] if pattern.matches(text)]
-        found += [item for pattern, item in self._others if pattern.matches(text)]
+        for pattern, item in self._others:
+            if pattern.matches(text):
+                found.append(item)
         return found
 
 

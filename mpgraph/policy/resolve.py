@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from mpgraph.errors import PolicyValueError
 from mpgraph.policy.index import PatternIndex
@@ -16,6 +17,7 @@ from mpgraph.policy.selectors import NodeFacts, Rule
 __all__ = ["Resolution", "Resolver"]
 
 _NAMED_AT_MOST = 3
+_RANK = attrgetter("rank")
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,11 @@ class _Entry:
     """A rule with what is asked of it per node; compared by identity, which is quick.
 
     Attributes:
-        position: Place of the rule in its map, so that the order of results is fixed.
+        rank: Place by falling specificity, then by order in the map.
         settled: Whether the condition it is filed under is its only one.
     """
 
-    position: int
+    rank: int
     rule: Rule
     specificity: tuple[int, ...]
     resolution: Resolution
@@ -70,7 +72,7 @@ class Resolver:
     def __init__(self, policy: str | DTypePolicy | PolicyMap) -> None:
         self._map = as_policy_map(policy)
         self._default = Resolution(self._map.default)
-        entries = [_entry(i, rule) for i, rule in enumerate(self._map.rules)]
+        entries = [_entry(rank, rule) for rank, rule in enumerate(_by_specificity(self._map.rules))]
         scoped = [(p, e) for e in entries for p in _scope_condition(e.rule)]
         unplaced = [e for e in entries if not (e.rule.name or _scope_condition(e.rule))]
         self._names = PatternIndex((p, e) for e in entries for p in e.rule.name or e.rule.path)
@@ -95,22 +97,21 @@ class Resolver:
         matching = self._matching(facts)
         if not matching:
             return self._default
-        if len(matching) == 1:
-            return matching[0].resolution
-        highest = max(entry.specificity for entry in matching)
-        winners = [entry for entry in matching if entry.specificity == highest]
-        for other in winners[1:]:
-            if other.rule.policy != winners[0].rule.policy:
+        winner = matching[0]
+        for other in matching[1:]:
+            if other.specificity != winner.specificity:
+                break
+            if other.rule.policy != winner.rule.policy:
                 raise PolicyValueError(
                     f"node {facts.name or facts.op_type!r}",
-                    f"the rules {described(winners[0].rule)} and {described(other.rule)} are "
+                    f"the rules {described(winner.rule)} and {described(other.rule)} are "
                     "equally specific and disagree",
                     "name the node exactly, or narrow one of them",
                 )
-        return winners[0].resolution
+        return winner.resolution
 
     def matching(self, facts: NodeFacts) -> tuple[Rule, ...]:
-        """Return all rules that match a node, each once."""
+        """Return all rules that match a node, each once, the most specific first."""
         return tuple(entry.rule for entry in self._matching(facts))
 
     def check_all_matched(self, known: Iterable[NodeFacts]) -> None:
@@ -135,7 +136,7 @@ class Resolver:
             candidates += self._initializers.find(initializer)
         candidates += self._of_operator(facts.domain, facts.op_type)
         if len(candidates) > 1:
-            candidates = sorted(set(candidates), key=lambda entry: entry.position)
+            candidates = sorted(set(candidates), key=_RANK)
         return [entry for entry in candidates if entry.settled or entry.rule.matches(facts)]
 
     def _of_scope(self, scope: str) -> list[_Entry]:
@@ -157,10 +158,14 @@ class Resolver:
         return found
 
 
-def _entry(position: int, rule: Rule) -> _Entry:
+def _by_specificity(rules: Iterable[Rule]) -> list[Rule]:
+    return sorted(rules, key=attrgetter("specificity"), reverse=True)
+
+
+def _entry(rank: int, rule: Rule) -> _Entry:
     named = (rule.name, rule.path, rule.scope, rule.initializer)
     settled = sum(map(bool, named)) + bool(rule.op or rule.domain) == 1
-    return _Entry(position, rule, rule.specificity, Resolution(rule.policy, rule), settled)
+    return _Entry(rank, rule, rule.specificity, Resolution(rule.policy, rule), settled)
 
 
 def _scope_condition(rule: Rule) -> tuple[Pattern, ...]:

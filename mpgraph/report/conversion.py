@@ -57,7 +57,9 @@ class ConversionReport:
         return Counter(
             one.reason
             for one in self.plan.assignments
-            if one.op_type and one.dtype == one.before and one.stage in ("numerics", "target", "rule")
+            if one.op_type
+            and one.dtype == one.before
+            and one.stage in ("numerics", "target", "rule")
         )
 
     def to_dict(self) -> dict[str, Any]:

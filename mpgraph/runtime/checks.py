@@ -18,7 +18,7 @@ class Checked:
     """What was checked about a converted model.
 
     Attributes:
-        valid: Whether ONNX's full checker passed it.
+        valid: Whether ONNX's full checker passed it; False also where the original fails already.
         loaded: The target on which a session was opened; empty if none was.
         not_loaded: Why no session was opened.
         comparison: The outputs beside those of the original on the given data.
@@ -45,13 +45,26 @@ def check_converted(
         VerificationError: The model is invalid, does not load, or gives NaN or infinity where the
             original does not.
     """
-    ir.check_model(model)
+    valid = _check_valid(original, model)
     loaded, not_loaded = _load(model, target)
     comparison = None
     if data is not None:
         comparison = compare_models(original, model, data, emulate=True)
         _refuse_broken(comparison)
-    return Checked(True, loaded, not_loaded, comparison)
+    return Checked(valid, loaded, not_loaded, comparison)
+
+
+def _check_valid(original: ir.Model, model: ir.Model) -> bool:
+    """Whether ONNX's full checker passes the result; what the original fails too is no refusal."""
+    try:
+        ir.check_model(model)
+    except VerificationError:
+        try:
+            ir.check_model(original)
+        except VerificationError:
+            return False
+        raise
+    return True
 
 
 def _load(model: ir.Model, target: str) -> tuple[str, str]:

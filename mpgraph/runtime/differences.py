@@ -87,7 +87,7 @@ class Tally:
         if self.noise > 0:
             sqnr = 10 * math.log10(self.signal / self.noise) if self.signal > 0 else -math.inf
         norm = math.sqrt(self.signal) * math.sqrt(self.signal_b)
-        cosine = self.product / norm if norm > 0 else float(self.signal == self.signal_b)
+        cosine = 1.0 if self.noise == 0 else self.product / norm if norm > 0 else 0.0
         bad = bool(self.error) or not self.samples
         return Difference(
             self.name,
@@ -163,16 +163,22 @@ class Tally:
         scale = max(float(a.max()), 0.0) - min(float(a.min()), 0.0)
         self.max_abs = max(self.max_abs, worst)
         self.max_relative = max(self.max_relative, worst / scale if scale > 0 else worst)
-        self.signal += float(a @ a)
-        self.signal_b += float(b @ b)
-        self.product += float(a @ b)
-        self.noise += float(error @ error)
+        with np.errstate(over="ignore"):
+            self.signal += _dot(a, a)
+            self.signal_b += _dot(b, b)
+            self.product += _dot(a, b)
+            self.noise += _dot(error, error)
+
+
+def _dot(a: Array, b: Array) -> float:
+    # Not a @ b: the threads of BLAS fight with those of onnxruntime.
+    return float(np.einsum("i,i->", a, b))
 
 
 def _is_float(array: Array) -> bool:
     # numpy counts the types of ml_dtypes as "V"; integers of 4 bits among them are not floats.
     if array.dtype.kind == "V":
-        return "float" in array.dtype.name
+        return "float" in str(array.dtype)
     return array.dtype.kind == "f"
 
 

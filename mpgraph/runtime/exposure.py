@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -103,5 +104,5 @@ def _sizes(model: ir.Model, names: Sequence[str], feeds: DataSet) -> Mapping[str
         got = run(session, feed)
         for name in names:
             elements = int(np.prod(got[shape_of[name]], dtype=np.int64))
-            sizes[name] = max(sizes[name], elements * dtypes[name].itemsize)
+            sizes[name] = max(sizes[name], math.ceil(elements * dtypes[name].itemsize))
     return sizes

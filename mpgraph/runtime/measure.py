@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -68,7 +68,8 @@ def measure_ranges(
     if inner.names:
         _inner_values(inner, feeds, totals)
     measured = {name: seen for name, seen in totals.items() if seen.count}
-    missing = _not_measured(original, flow, measured)
+    watched = {name for names in inner.names for name in names}
+    missing = _not_measured(original, flow, measured, {*outer, *watched})
     return Measurements(measured, missing, samples, feeds.label)
 
 
@@ -106,7 +107,10 @@ def _inner_values(inner: Instrumented, feeds: DataSet, totals: dict[str, ValueSt
 
 
 def _not_measured(
-    model: ir.Model, flow: TypeFlow, measured: Mapping[str, ValueStatistics]
+    model: ir.Model,
+    flow: TypeFlow,
+    measured: Mapping[str, ValueStatistics],
+    watched: Collection[str],
 ) -> dict[str, str]:
     missing: dict[str, str] = {}
     for scope in ir.graphs(model):
@@ -117,8 +121,10 @@ def _not_measured(
                 reason = "is inside a local function"
             elif not str(flow.type(value)).startswith("tensor("):
                 reason = "is no tensor"
+            elif value.name in watched:
+                reason = "was never computed on this data, or is empty"
             else:
-                reason = "was never computed on this data, or is in a body that cannot be watched"
+                reason = "is in a body that cannot be watched"
             missing[value.name] = reason
     return missing
 

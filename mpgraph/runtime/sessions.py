@@ -209,4 +209,5 @@ def _from_ort_value(value: Any) -> Any:
         return np.zeros(shape, ml_dtypes.bfloat16)
     # numpy() refuses bfloat16, so the bytes are copied from where onnxruntime keeps them.
     words = (ctypes.c_uint16 * count).from_address(value.data_ptr())
-    return np.frombuffer(words, np.uint16).copy().view(ml_dtypes.bfloat16).reshape(shape)
+    copied = np.ctypeslib.as_array(words).copy()
+    return copied.view(ml_dtypes.bfloat16).reshape(shape)

@@ -1,6 +1,7 @@
 """Operator schemas seen as type variables: what each operand of a node is bound to."""
 
 from mpgraph.schema.attributes import Bindings, dtype_attribute, integer, resolve, subgraphs
+from mpgraph.schema.gaps import schema_gap
 from mpgraph.schema.operators import Operator, Parameter, lookup, register
 from mpgraph.schema.output_types import OUTPUT_TYPES, TYPE_ATTRIBUTES
 from mpgraph.schema.types import (
@@ -29,6 +30,7 @@ __all__ = [
     "lookup",
     "register",
     "resolve",
+    "schema_gap",
     "sequence_of",
     "subgraphs",
     "tensor",

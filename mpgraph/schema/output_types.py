@@ -107,6 +107,11 @@ def _layer_normalization(node: ir.Node, types: Types, bindings: Bindings) -> Typ
     return (_operand(types, 0), stash, stash)
 
 
+def _state(node: ir.Node, types: Types, bindings: Bindings) -> Types:
+    """A recurrent state has the type of the one that was given, else that of the first operand."""
+    return (_operand(types, 0), _operand(types, 3) or _operand(types, 0))
+
+
 def _sequence_empty(node: ir.Node, types: Types, bindings: Bindings) -> Types:
     return (sequence_of(tensor(dtype_attribute(node, "dtype", bindings) or _FLOAT)),)
 
@@ -205,6 +210,8 @@ OUTPUT_TYPES: Mapping[tuple[str, str], OutputTypes] = {
     ("", "QuantizeLinear"): _quantize,
     ("", "DequantizeLinear"): _dequantize,
     ("", "LayerNormalization"): _layer_normalization,
+    ("", "LinearAttention"): _state,
+    ("", "CausalConvWithState"): _state,
     ("", "SequenceEmpty"): _sequence_empty,
     ("", "SequenceConstruct"): _sequence_of_input,
     ("", "SplitToSequence"): _sequence_of_input,

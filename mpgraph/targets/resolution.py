@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from mpgraph import ir, schema
 from mpgraph.targets.exceptions import BFLOAT16, DOUBLE, FLOAT16, FLOAT32, find_gap
@@ -87,8 +88,11 @@ def _expands(domain: str, op_type: str, opset: int, assignment: Mapping[str, str
     """
     if not {BFLOAT16, DOUBLE}.isdisjoint(assignment.values()):
         return False
-    found = ir.operator_schema(domain, op_type, opset)
-    return found is not None and (found.has_function or found.has_context_dependent_function)
+    # Any: the stubs of onnx do not know the two properties.
+    found: Any = ir.operator_schema(domain, op_type, opset)
+    if found is None:
+        return False
+    return bool(found.has_function or found.has_context_dependent_function)
 
 
 def _has_low_input(domain: str, op_type: str, opset: int, assignment: Mapping[str, str]) -> bool:

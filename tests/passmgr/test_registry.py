@@ -10,7 +10,7 @@ import pytest
 
 import mpgraph
 from mpgraph.errors import PipelineError
-from mpgraph.passmgr import Pass, load_class, load_pipeline, parse_pipeline, pass_table, pipelines
+from mpgraph.passmgr import Pass, load_class, load_pipeline, pass_table, pipelines
 from mpgraph.passmgr.registry import _merge
 from passes import PASSES
 
@@ -43,8 +43,10 @@ def test_the_installed_table_holds_the_builtin_passes() -> None:
 
 @pytest.mark.parametrize("name", pipelines.__all__)
 def test_the_standard_pipelines_name_builtin_passes(name: str) -> None:
-    text = getattr(pipelines, name)
-    assert {spec.name for spec in parse_pipeline(text)} <= set(PASSES)
+    options = {"keep_io_types": "true", "allow_slow": "false", "storage": "compute"}
+    loaded = load_pipeline(getattr(pipelines, name).format(**options))
+    assert loaded
+    assert {each.label for each in loaded} <= set(PASSES)
 
 
 def test_an_unknown_pass_is_refused_with_the_nearest_names() -> None:

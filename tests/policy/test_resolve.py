@@ -162,6 +162,7 @@ def test_resolver_agrees_with_trying_every_rule(selectors, name, scope):
     distinct = list({rule.conditions: rule for rule in rules}.values())
     facts = NodeFacts(name, "Add", "", scope, (name[::-1],))
     expected = [rule for rule in distinct if rule.matches(facts)]
+    expected.sort(key=lambda rule: rule.specificity, reverse=True)
     assert list(Resolver(PolicyMap("float32", distinct)).matching(facts)) == expected
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mpgraph import ir
 from mpgraph.analysis.cells import CellGraph
@@ -176,15 +177,18 @@ class Evidence:
 def _range(constant: ir.TensorProtocol | None) -> ConstantRange:
     if constant is None or constant.size == 0:
         return ConstantRange(0.0, None, 0)
-    array = constant.numpy()
+    found = _range_of_array(constant.numpy())
+    if isinstance(constant, ir.ExternalTensor):
+        constant.release()
+    return found
+
+
+def _range_of_array(array: NDArray[np.generic]) -> ConstantRange:
     amax = max(abs(float(array.max())), abs(float(array.min())))
     if not np.isfinite(amax):
         finite = array[np.isfinite(array)]
         amax = float(np.abs(finite).max()) if finite.size else 0.0
-    smallest = None
-    if array.size <= _SMALL:
-        magnitudes = np.abs(array[array != 0]).astype(np.float64)
-        smallest = float(magnitudes.min()) if magnitudes.size else None
-    if isinstance(constant, ir.ExternalTensor):
-        constant.release()
-    return ConstantRange(amax, smallest, array.size)
+    if array.size > _SMALL:
+        return ConstantRange(amax, None, array.size)
+    magnitudes = np.abs(array[array != 0]).astype(np.float64)
+    return ConstantRange(amax, float(magnitudes.min()) if magnitudes.size else None, array.size)

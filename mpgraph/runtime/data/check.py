@@ -40,8 +40,9 @@ def check_names(names: Sequence[object], inputs: Sequence[InputSpec], where: str
     wanted = f"the model's inputs are {'; '.join(map(str, inputs)) or '(none)'}"
     for name in names:
         if name not in known:
-            near = get_close_matches(str(name), known, n=1)
-            hint = f"did you mean {near[0]!r}? {wanted}" if near else wanted
+            folded = {other.casefold(): other for other in known}
+            near = get_close_matches(str(name).casefold(), list(folded), n=1)
+            hint = f"did you mean {folded[near[0]]!r}? {wanted}" if near else wanted
             raise DataError(where, f"the model has no input {name!r}", hint)
     for spec in inputs:
         if spec.required and spec.name not in names:

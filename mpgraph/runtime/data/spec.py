@@ -66,11 +66,13 @@ def _spec(value: ir.Value, required: bool) -> InputSpec:
     dtype = ir.element_dtype(value.type) or ir.DataType.UNDEFINED
     shape = None
     if value.shape is not None:
-        shape = tuple(
-            dim if isinstance(dim, int) else (str(dim.value) if dim.value is not None else None)
-            for dim in value.shape
-        )
+        shape = tuple(_known(dim if isinstance(dim, int) else dim.value) for dim in value.shape)
     return InputSpec(value.name or "", dtype, shape, kind, required)
+
+
+def _known(dim: int | str | None) -> int | str | None:
+    # Some exporters write -1 for a dimension that is not fixed.
+    return None if isinstance(dim, int) and dim < 0 else dim
 
 
 def _dim(dim: int | str | None) -> str:

@@ -84,7 +84,7 @@ def _count(array: np.ndarray[Any, Any], spec: InputSpec, where: str) -> int | No
         return 1
     rank = len(spec.shape)
     if array.ndim == rank + 1:
-        return array.shape[0]
+        return len(array)
     if rank == 0 and array.ndim == 0:
         return None
     if array.ndim != rank:
@@ -92,12 +92,12 @@ def _count(array: np.ndarray[Any, Any], spec: InputSpec, where: str) -> int | No
             where, f"input {spec} wants rank {rank}, got {array.dtype}{list(array.shape)}"
         )
     batch = _batch(spec)
-    if batch < 1 or array.shape[0] % batch:
+    if batch < 1 or len(array) % batch:
         raise DataError(
             where,
-            f"input {spec} has batch {batch}, and {array.shape[0]} samples are no multiple of it",
+            f"input {spec} has batch {batch}, and {len(array)} samples are no multiple of it",
         )
-    return array.shape[0] // batch
+    return len(array) // batch
 
 
 def _cut(array: np.ndarray[Any, Any], spec: InputSpec, index: int) -> np.ndarray[Any, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from models.builders import mlp
+from models.small import mlp
 
 
 def build() -> onnx.ModelProto:

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from models.builders import if_captures
+from models.small import if_captures
 
 
 def build(within_graph: bool = False) -> onnx.ModelProto:

@@ -45,9 +45,7 @@ def build(width: int = 4) -> onnx.ModelProto:
     other.add("Softmax", shifted, name="/If/else/Softmax", output="else_out", axis=-1)
     other.output("else_out", ["batch", width])
 
-    chosen = draft.add(
-        "If", flag, name="/If", then_branch=then.graph(), else_branch=other.graph()
-    )
+    chosen = draft.add("If", flag, name="/If", then_branch=then.graph(), else_branch=other.graph())
     draft.add("Add", chosen, hidden, name="/Add", output="y")
     draft.output("y", ["batch", width])
     return draft.model()

@@ -24,7 +24,7 @@ def build(
         length: Number of nodes.
         pinned: Fraction of nodes that are Softmax, spread evenly; a rule `op:Softmax` pins them.
         matmuls: Fraction of nodes that are MatMul, which a mixed policy pins low.
-        residual_every: Every so many nodes an Add of the value of that many nodes before; 0 never.
+        residual_every: After so many nodes one adds the value of that many nodes before; 0 never.
         width: Size of the last axis.
     """
     draft = Draft("chain", seed=12)
@@ -34,13 +34,17 @@ def build(
         "MatMul": draft.weight("weight", (width, width)),
     }
     values = [draft.input("x", ["batch", width])]
+    free_nodes = last_residual = 0
     for index in range(length):
-        op_type = _operator(index, pinned, matmuls)
+        op_type = _pinned_operator(index, pinned, matmuls)
         operands = [values[-1]]
-        if residual_every and index % residual_every == residual_every - 1:
-            op_type = "Add"
-            operands.append(values[-min(residual_every, len(values))])
-        elif op_type in shared:
+        if op_type is None:
+            op_type = _FREE[free_nodes % len(_FREE)]
+            free_nodes += 1
+            if residual_every and index - last_residual >= residual_every:
+                op_type, last_residual = "Add", index
+                operands.append(values[index - residual_every])
+        if op_type in shared and len(operands) == 1:
             operands.append(shared[op_type])
         attributes = {"axis": -1} if op_type == "Softmax" else {}
         output = "y" if index == length - 1 else f"value_{index}"
@@ -57,12 +61,12 @@ def feeds(width: int = 8, **_: object) -> list[dict[str, NDArray[np.float32]]]:
     return [{"x": normal((2, width), 1)}]
 
 
-def _operator(index: int, pinned: float, matmuls: float) -> str:
+def _pinned_operator(index: int, pinned: float, matmuls: float) -> str | None:
     if _falls_on(index, pinned):
         return "Softmax"
     if _falls_on(index + 1, matmuls):
         return "MatMul"
-    return _FREE[index % len(_FREE)]
+    return None
 
 
 def _falls_on(index: int, fraction: float) -> bool:

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from models.draft import Draft, normal
 
 
-def build(layers: int = 3, features: int = 16, hidden: int = 32, classes: int = 10) -> onnx.ModelProto:
+def build(
+    layers: int = 3, features: int = 16, hidden: int = 32, classes: int = 10
+) -> onnx.ModelProto:
     """x [batch, features] float32 -> probabilities [batch, classes] float32."""
     draft = Draft("mlp", seed=1)
     value = draft.input("x", ["batch", features])

@@ -1,4 +1,4 @@
-"""A residual convolutional classifier, batch normalisation folded as exporters do or kept."""
+"""A residual convolutional classifier, with batch normalisation or without."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def build(
 ) -> onnx.ModelProto:
     """image [batch, 3, size, size] float32 -> logits [batch, 10] float32."""
     draft = Draft("residual_cnn", seed=2)
-    value = _conv(draft, draft.input("image", ["batch", 3, size, size]), "stem", 3, channels, batch_norm)
-    value = draft.add("Relu", value, name="/stem/Relu")
-    value = draft.add(
-        "MaxPool", value, name="/stem/MaxPool", kernel_shape=[2, 2], strides=[2, 2]
+    value = _conv(
+        draft, draft.input("image", ["batch", 3, size, size]), "stem", 3, channels, batch_norm
     )
+    value = draft.add("Relu", value, name="/stem/Relu")
+    value = draft.add("MaxPool", value, name="/stem/MaxPool", kernel_shape=[2, 2], strides=[2, 2])
     for block in range(blocks):
         prefix = f"blocks.{block}"
         inner = _conv(draft, value, f"{prefix}.conv1", channels, channels, batch_norm)

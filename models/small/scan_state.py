@@ -10,7 +10,7 @@ from models.draft import Draft, normal
 
 
 def build(width: int = 4) -> onnx.ModelProto:
-    """xs [time, batch, width], h0 [batch, width] -> last [batch, width], ys [time, batch, width]."""
+    """h0 [batch, width], xs [time, batch, width] -> last like h0, ys like xs, all float32."""
     draft = Draft("scan_state", seed=6)
     h0 = draft.input("h0", ["batch", width])
     xs = draft.input("xs", ["time", "batch", width])
@@ -41,6 +41,5 @@ def build(width: int = 4) -> onnx.ModelProto:
 def feeds(width: int = 4) -> list[dict[str, NDArray[np.float32]]]:
     """Two sequences of different length."""
     return [
-        {"h0": normal((2, width), 1, 0.1), "xs": normal((time, 2, width), time)}
-        for time in (3, 7)
+        {"h0": normal((2, width), 1, 0.1), "xs": normal((time, 2, width), time)} for time in (3, 7)
     ]

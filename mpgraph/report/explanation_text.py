@@ -1,0 +1,116 @@
+"""Why a node has its dtype: the reasons in the order in which they were tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from mpgraph import ir
+from mpgraph.plan import Assignment, Plan
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["render_explanation"]
+
+_STAGES = {
+    "schema": "the operator's schema",
+    "policy": "the policy",
+    "rule": "a rule",
+    "numerics": "numerics",
+    "target": "the target",
+    "placement": "cast placement",
+}
+
+
+def render_explanation(
+    assignments: Sequence[Assignment], plan: Plan, console: Console, model: ir.Model | None = None
+) -> None:
+    """Print why nodes have their dtypes: what decided, what was overruled, the casts around them.
+
+    Args:
+        assignments: The nodes to explain.
+        plan: The plan that they are from.
+        console: Where to print.
+        model: The converted model; without it the casts around a node are not shown.
+    """
+    for index, one in enumerate(assignments):
+        if index:
+            console.print()
+        console.print(_head(one))
+        console.print(_facts(one, plan, model))
+
+
+def _head(one: Assignment) -> Text:
+    change = one.dtype if one.before == one.dtype else f"{one.before} -> {one.dtype}"
+    label = one.name or one.key
+    kind = f" ({one.op_type})" if one.op_type else ""
+    return Text.assemble((f"{label}{kind}", "bold"), f": {change}")
+
+
+def _facts(one: Assignment, plan: Plan, model: ir.Model | None) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in _rows(one, plan, model):
+        table.add_row(Text(f"  {label}", style="dim"), Text(text))
+    return table
+
+
+def _rows(one: Assignment, plan: Plan, model: ir.Model | None) -> Iterator[tuple[str, str]]:
+    rule = f", {one.rule}" if one.rule else ""
+    yield "because", f"{one.reason} ({_STAGES.get(one.stage, one.stage)}{rule})"
+    for lost in reversed(one.overruled):
+        yield "instead of", lost
+    yield "policy", f"{plan.policy} for {plan.target}, {plan.evidence} evidence"
+    if one.stored != one.dtype:
+        yield "weights", f"stored in {one.stored}, computed in {one.dtype}"
+    if model is not None:
+        for line in _casts_around(one, model):
+            yield "cast", line
+    if one.scope:
+        yield "scope", one.scope
+    yield "key", f"{one.key}, type variables {', '.join(one.variables) or 'none'}"
+
+
+def _casts_around(one: Assignment, model: ir.Model) -> Iterator[str]:
+    if not one.name:
+        return
+    for node in ir.nodes(model):
+        if node.name == one.name and node.op_type == one.op_type:
+            yield from _casts_of(node)
+
+
+def _casts_of(node: ir.Node) -> Iterator[str]:
+    for index, value in enumerate(node.inputs):
+        producer = None if value is None else value.producer()
+        if producer is not None and _is_cast(producer):
+            yield f"before input {index}: {_change(producer)} of {_name(producer.inputs[0])}"
+    for index, value in enumerate(node.outputs):
+        for consumer in dict.fromkeys(use.node for use in value.uses()):
+            if _is_cast(consumer):
+                takers = len(tuple(consumer.outputs[0].uses()))
+                takers += consumer.outputs[0].is_graph_output()
+                yield f"behind output {index}: {_change(consumer)}, taken {takers} times"
+
+
+def _is_cast(node: ir.Node) -> bool:
+    return (node.domain, node.op_type) == ("", "Cast")
+
+
+def _change(cast: ir.Node) -> str:
+    source = cast.inputs[0]
+    before = None if source is None else source.dtype
+    after = cast.attributes.get("to")
+    names = [
+        "?" if before is None else ir.dtype_name(before),
+        "?" if after is None or after.is_ref() else ir.dtype_name(ir.DataType(after.as_int())),
+    ]
+    return " -> ".join(names)
+
+
+def _name(value: ir.Value | None) -> str:
+    return "nothing" if value is None else value.name or "an unnamed value"

@@ -1,0 +1,9 @@
+"""What a person reads: the renderers of the command line."""
+
+from __future__ import annotations
+
+from mpgraph.report.comparison_text import render_comparison
+from mpgraph.report.conversion_text import render_conversion
+from mpgraph.report.explanation_text import render_explanation
+
+__all__ = ["render_comparison", "render_conversion", "render_explanation"]

@@ -1,0 +1,170 @@
+"""Keep wide the parts of a model whose rounding shows too much in its outputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from mpgraph import ir
+from mpgraph.analysis import Hazard
+from mpgraph.passmgr import Facts, Pass
+from mpgraph.plan import Choice, Draft, Plan, Reason
+from mpgraph.runtime import DataSet, RoundingError
+from mpgraph.targets import Target
+from passes.convert_weights import ConvertWeights
+from passes.fold import Fold
+from passes.insert_casts import InsertCasts
+from passes.place_casts import PlaceCasts
+
+__all__ = ["RefineAccuracy"]
+
+_WIDE = ir.DataType.FLOAT
+_MARGIN = 0.7
+"""Errors of parts add up as independent ones would; this leaves room for those that do not."""
+
+
+@dataclass(frozen=True)
+class RefineAccuracy(Pass):
+    """Measure, on data, how much each part of the model adds to the error of its outputs.
+
+    The converted model is run under rounding emulation. If an output is off by more than
+    ``tolerance``, the cells that may be low are divided into parts; each part alone is made low,
+    which gives its share of the error. The fewest parts whose removal brings the error down (shares
+    add in quadrature, as independent errors do) are then divided again, and what is left of them is
+    kept wide. Cells that an explicit rule selected are not touched.
+
+    Attributes:
+        tolerance: Largest error allowed, over the range of an output; infinity skips the pass.
+        parts: Into how many parts a set of cells is divided.
+        depth: How often a part is divided.
+        samples: On how many feeds the error is measured.
+    """
+
+    tolerance: float = 1e-2
+    parts: int = 8
+    depth: int = 2
+    samples: int = 2
+
+    name: ClassVar[str] = "refine-accuracy"
+    requires: ClassVar[tuple[type, ...]] = (Draft, DataSet, Target)
+    provides: ClassVar[tuple[type, ...]] = (Draft,)
+
+    def run(self, model: ir.Model, facts: Facts) -> bool:
+        """Narrow the draft's choices until the error is within the tolerance."""
+        draft = facts.get(Draft)
+        candidates = _candidates(draft)
+        if not candidates or math.isinf(self.tolerance):
+            return False
+        trial = _Trial(model, draft, facts, self.samples)
+        before = trial.error(wide=())
+        if before <= self.tolerance:
+            return False
+        kept = self._search(trial, candidates)
+        _keep_wide(draft, kept, f"its rounding shows in the outputs: {before:.2g} of their range")
+        return False
+
+    def _search(self, trial: _Trial, candidates: Sequence[int]) -> set[int]:
+        """The cells to keep wide, starting from all candidates as one part."""
+        kept: set[int] = set()
+        suspects = list(candidates)
+        for level in range(self.depth):
+            parts = list(_divide(suspects, self.parts ** (level + 1), len(candidates)))
+            shares = [(trial.share(part, candidates), part) for part in parts]
+            chosen = self._largest(shares)
+            suspects = [cell for part in chosen for cell in part]
+            kept = set(suspects)
+            if not kept:
+                break
+        spare = [part for _, part in sorted(shares, key=_by_share) if not kept & set(part)]
+        while trial.error(wide=kept) > self.tolerance and len(kept) < len(candidates):
+            added = spare.pop() if spare else list(set(candidates) - kept)
+            kept.update(added)
+        return kept
+
+    def _largest(self, shares: Sequence[tuple[float, list[int]]]) -> list[list[int]]:
+        """The fewest parts without which the others stay within the tolerance."""
+        ordered = sorted(shares, key=_by_share)
+        left, allowed = 0.0, (self.tolerance * _MARGIN) ** 2
+        while ordered and left + ordered[0][0] ** 2 <= allowed:
+            left += ordered.pop(0)[0] ** 2
+        return [part for _, part in ordered]
+
+
+class _Trial:
+    """Converts copies of a model with some cells kept wide, and measures them."""
+
+    def __init__(self, model: ir.Model, draft: Draft, facts: Facts, samples: int) -> None:
+        self._model = model
+        self._draft = draft
+        self._facts = facts
+        self._reference = RoundingError(model, facts.get(DataSet), samples)
+
+    def error(self, wide: Iterable[int]) -> float:
+        """The error of the outputs when the given cells are kept wide."""
+        choices = list(self._draft.choices)
+        for index in wide:
+            choices[index] = _widened(self._draft, index, "a trial")
+        facts = self._facts.copy()
+        facts.put(replace(self._draft, choices=choices))
+        PlaceCasts().run(self._model, facts)
+        copy = ir.clone(self._model)
+        copied = Facts(facts.get(Plan))
+        for step in (InsertCasts(), ConvertWeights(), Fold()):
+            step.run(copy, copied)
+        return self._reference.of(copy)
+
+    def share(self, part: Sequence[int], candidates: Sequence[int]) -> float:
+        """The error of the outputs when only ``part`` may be low."""
+        free = set(part)
+        return self.error(cell for cell in candidates if cell not in free)
+
+
+def _by_share(entry: tuple[float, list[int]]) -> float:
+    return entry[0]
+
+
+def _candidates(draft: Draft) -> list[int]:
+    return [
+        cell.index
+        for cell in draft.graph.cells
+        if not cell.fixed
+        and not draft.choices[cell.index].explicit
+        and cell.dtype == _WIDE
+        and draft.choices[cell.index].allowed != {_WIDE}
+    ]
+
+
+def _divide(cells: Sequence[int], parts: int, whole: int) -> Iterator[list[int]]:
+    """Cut a list into runs of a ``parts``-th of the whole."""
+    length = max(1, -(-whole // parts))
+    for start in range(0, len(cells), length):
+        yield list(cells[start : start + length])
+
+
+def _widened(draft: Draft, index: int, text: str) -> Choice:
+    choice = draft.choices[index]
+    reason = Reason("numerics", text, "rounding-error")
+    return choice.without(choice.allowed - {_WIDE}, _WIDE, reason)
+
+
+def _keep_wide(draft: Draft, cells: Iterable[int], text: str) -> None:
+    for index in sorted(cells):
+        cell = draft.graph.cells[index]
+        (low, *_) = sorted(draft.choices[index].allowed - {_WIDE})
+        draft.choices[index] = _widened(draft, index, text)
+        node = next(cell.nodes, None)
+        draft.hazards.append(
+            Hazard(
+                kind="rounding-error",
+                finding="rounding error shows in the outputs",
+                value=(node.outputs[0].name or "") if node is not None else cell.key,
+                node=ir.describe(node) if node is not None else "",
+                scope=ir.module_scope(node) if node is not None else "",
+                evidence=text,
+                measured=True,
+                dtype=low,
+                cells=(index,),
+            )
+        )

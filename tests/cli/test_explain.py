@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, error_of
+
+
+def test_a_model_is_planned_and_explained(mpgraph: Run, model_path: Path) -> None:
+    result = mpgraph("explain", model_path, "first", "soft", "--target", "cuda")
+    assert result.exit_code == 0, result.output
+    assert "first (MatMul): float32 -> float16" in result.stdout
+    assert "soft (Softmax): " in result.stdout
+    assert "why" in result.stdout
+    assert list(model_path.parent.iterdir()) == [model_path]
+
+
+def test_json_gives_the_assignments(mpgraph: Run, model_path: Path) -> None:
+    result = mpgraph("explain", model_path, "first", "--json", "--policy", "float32")
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(result.stdout)
+    assert (row["name"], row["dtype"]) == ("first", "float32")
+
+
+def test_an_unknown_node_is_refused_with_the_nearest(mpgraph: Run, model_path: Path) -> None:
+    line = error_of(mpgraph("explain", model_path, "frist"))
+    assert "no such node" in line
+    assert "'first'" in line
+
+
+@pytest.mark.parametrize("content", ['{"format": 7}', '{"format": 1}', '{"format": '])
+def test_a_broken_plan_is_refused(mpgraph: Run, tmp_path: Path, content: str) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(content)
+    assert "plan" in error_of(mpgraph("explain", plan, "x"))
+
+
+def test_a_missing_plan_is_refused(mpgraph: Run, tmp_path: Path) -> None:
+    assert "cannot be read" in error_of(mpgraph("explain", tmp_path / "plan.json", "x"))

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from mpgraph import ir
+from mpgraph.errors import (
+    MissingDependencyError,
+    ModelFileError,
+    TargetError,
+    VerificationError,
+)
+from mpgraph.runtime import ort, sessions
+from mpgraph.runtime.sessions import create_session, run, session
+from tests.runtime.builders import build
+
+
+def test_runs_paths_bytes_protos_and_models(tmp_path: Path) -> None:
+    model = build("g (float[n] x) => (float[n] y) { y = Mul (x, x) }")
+    path = tmp_path / "m.onnx"
+    path.write_bytes(ir.to_bytes(model))
+    x = np.array([3], np.float32)
+    for source in (model, path, str(path), ir.to_bytes(model), ir.to_proto(model)):
+        assert session(source).run(None, {"x": x})[0] == [9]
+        assert run(session(source, "CPUExecutionProvider"), {"x": x})["y"] == [9]
+
+
+def test_bfloat16_inputs_and_outputs() -> None:
+    model = build(
+        "g (bfloat16[n] x, float[n] f) => (float[n] y, bfloat16[n] z, bfloat16[m] e)"
+        "{ y = Cast<to = 1> (x) z = Cast<to = 16> (f) e = Slice (x, zero, zero) }",
+        zero=np.array([0]),
+    )
+    x = np.array([1.5, np.inf, -0.0], ml_dtypes.bfloat16)
+    f = np.array([0.1, 3e38, 1e-40], np.float32)
+    got = run(create_session(model), {"x": x, "f": f})
+    np.testing.assert_array_equal(got["y"], x.astype(np.float32))
+    np.testing.assert_array_equal(got["z"], f.astype(ml_dtypes.bfloat16))
+    assert got["z"].dtype == ml_dtypes.bfloat16
+    assert got["e"].shape == (0,)
+    assert list(run(create_session(model), {"x": x, "f": f}, ["y"])) == ["y"]
+
+
+def test_float16_strings_and_sequences() -> None:
+    model = build(
+        "g (float16[n] x, string[k] s) => (float16[n] y, string[k] t, seq(float16[n]) q)"
+        "{ y = Identity (x) t = Identity (s) q = SequenceConstruct (x, x) }"
+    )
+    x = np.array([1, 2], np.float16)
+    got = run(create_session(model), {"x": x, "s": np.array(["a"], object)})
+    assert got["y"].dtype == np.float16
+    assert list(got["t"]) == ["a"]
+    assert len(got["q"]) == 2
+
+
+def test_large_models_go_through_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_PROTOBUF_BYTES", 16)
+    weight = np.arange(5000, dtype=np.float32)
+    model = build("g (float[n] x) => (float[n] y) { y = Add (x, w) }", w=weight)
+    got = run(create_session(model), {"x": weight})
+    np.testing.assert_array_equal(got["y"], weight * 2)
+
+
+def test_optimised_graph_is_written(tmp_path: Path) -> None:
+    model = build("g (float[n] x) => (float[n] y) { a = Identity (x) y = Neg (a) }")
+    for optimize, ops in ((True, ["Neg"]), (False, ["Identity", "Neg"])):
+        path = tmp_path / f"{optimize}.onnx"
+        create_session(model, optimize=optimize, optimized_path=path)
+        assert [node.op_type for node in ir.load(path).graph] == ops
+
+
+def test_unknown_and_unavailable_targets() -> None:
+    model = build("g (float[n] x) => (float[n] y) { y = Neg (x) }")
+    with pytest.raises(TargetError, match="is unknown"):
+        create_session(model, target="abacus")
+    if "CUDAExecutionProvider" not in ort.onnxruntime().get_available_providers():
+        with pytest.raises(TargetError, match=r"no CUDAExecutionProvider.*mpgraph\[cuda\]"):
+            create_session(model, target="cuda")
+    if importlib.util.find_spec("onnxruntime_ep_webgpu") is None:
+        with pytest.raises(MissingDependencyError, match=r"mpgraph\[webgpu\]"):
+            create_session(model, target="webgpu")
+
+
+def test_models_that_do_not_load_or_run(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="is not a file"):
+        create_session(tmp_path / "none.onnx")
+    with pytest.raises(VerificationError, match="onnxruntime does not load it"):
+        create_session(b"nothing")
+    model = build("g (float[n] x, int64[k] s) => (float[m] y) { y = Reshape (x, s) }")
+    with pytest.raises(VerificationError, match="onnxruntime fails at run time"):
+        run(create_session(model), {"x": np.ones(3, np.float32), "s": np.array([7])})
+
+
+def test_without_onnxruntime_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.import_module
+
+    def missing(name: str, *rest: Any) -> Any:
+        if name == "onnxruntime":
+            raise ImportError("No module named 'onnxruntime'")
+        return real(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    ort.onnxruntime.cache_clear()
+    try:
+        with pytest.raises(MissingDependencyError, match=r"install mpgraph\[cpu\]"):
+            ort.onnxruntime()
+    finally:
+        ort.onnxruntime.cache_clear()
+
+
+def test_two_wheels_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ort, "clashing_wheels", lambda: ("onnxruntime", "onnxruntime-gpu"))
+    ort.onnxruntime.cache_clear()
+    try:
+        with pytest.warns(RuntimeWarning, match="share one module"):
+            ort.onnxruntime()
+    finally:
+        ort.onnxruntime.cache_clear()
+
+
+def test_importing_the_room_does_not_import_onnxruntime() -> None:
+    source = Path(ort.__file__).parent
+    for path in source.rglob("*.py"):
+        for line in path.read_text().splitlines():
+            assert not line.startswith(("import onnx", "from onnx")), path
