@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mpgraph import ir
+from mpgraph.analysis import infer_types
 from mpgraph.conversion import convert
 from mpgraph.policy import Pattern, PolicyMap, Rule, parse_policy
 
@@ -101,9 +102,7 @@ def _converted(
             "The model is already converted to float16; "
             "to convert what is left of it, set check_fp16_ready=False."
         )
-    ops, names = _given(op_block_list), _given(node_block_list)
-    names |= _inner_names(model, ops, names)
-    policy = PolicyMap("float16", list(_rules(ops, names)))
+    policy = PolicyMap("float16", _block_rules(model, op_block_list or (), node_block_list or ()))
     result = convert(
         model,
         policy,
@@ -137,30 +136,30 @@ def _holds_float16(model: ir.Model) -> bool:
     )
 
 
-def _given(texts: Collection[str] | None) -> set[str]:
-    return {text for text in texts or () if text}
-
-
-def _inner_names(model: ir.Model, ops: set[str], names: set[str]) -> set[str]:
-    """The names of all nodes inside blocked nodes; nodes without a name get one."""
+def _block_rules(model: ir.Model, ops: Collection[str], names: Collection[str]) -> list[Rule]:
+    """A rule that keeps blocked nodes in float32; those without a name get one to be found by."""
+    flow = infer_types(model)
     namer = ir.Namer(model)
-    found: set[str] = set()
-    for scope in ir.graphs(model):
-        owner = scope.owner
-        if owner is None or not (owner.op_type in ops or (owner.name or "") in names | found):
-            continue
-        for node in scope.graph:
+    found: list[str] = []
+    for node in _blocked(model, frozenset(ops), frozenset(filter(None, names))):
+        dtypes = {flow.dtype(value) for value in (*node.inputs, *node.outputs)}
+        if ir.DataType.DOUBLE not in dtypes:
             node.name = node.name or namer.node_name(node.op_type)
-            found.add(node.name)
-    return found
+            found.append(node.name)
+    if not found:
+        return []
+    patterns = tuple(_exactly(name) for name in dict.fromkeys(found))
+    return [Rule(parse_policy("float32"), name=patterns, reason="it is on a block list")]
 
 
-def _rules(ops: set[str], names: set[str]) -> Iterator[Rule]:
-    kept = parse_policy("float32")
-    for op in sorted(ops):
-        yield Rule(kept, op=(_exactly(op),), reason="op_block_list", optional=True)
-    for name in sorted(names):
-        yield Rule(kept, name=(_exactly(name),), reason="node_block_list", optional=True)
+def _blocked(model: ir.Model, ops: Collection[str], names: Collection[str]) -> Iterator[ir.Node]:
+    """The nodes that are listed, and all nodes of the subgraphs that a listed node holds."""
+    blocked: set[ir.Node] = set()
+    for scope in ir.graphs(model):
+        for node in scope.graph:
+            if scope.owner in blocked or node.op_type in ops or node.name in names:
+                blocked.add(node)
+                yield node
 
 
 def _exactly(text: str) -> Pattern:

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpgraph import ir
-from mpgraph.analysis import Cell, CellGraph, TypeFlow, build_cells
+from mpgraph.analysis import Cell, TypeFlow, build_cells
 from mpgraph.errors import PolicyError
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Choice, Draft, Reason
 from mpgraph.policy import (
     DTypePolicy,
-    NodeFacts,
     PolicyMap,
     Resolution,
     Resolver,
     as_policy_map,
+    node_facts,
     pinned_by_default,
 )
 
@@ -52,7 +52,7 @@ class AssignPolicy(Pass):
         policy = as_policy_map(self.policy) if self.policy else facts.get(PolicyMap)
         _refuse_quantization(policy)
         graph = build_cells(model, flow, keep_io_types=self.keep_io_types)
-        resolutions = _resolve(graph, policy)
+        resolutions = _resolve(model, policy)
         choices = [_choose(cell, policy, resolutions) for cell in graph.cells]
         facts.put(Draft(graph, flow, policy, choices))
         return False
@@ -68,23 +68,11 @@ def _refuse_quantization(policy: PolicyMap) -> None:
             )
 
 
-def _resolve(graph: CellGraph, policy: PolicyMap) -> dict[ir.Node, Resolution]:
+def _resolve(model: ir.Model, policy: PolicyMap) -> dict[ir.Node, Resolution]:
     resolver = Resolver(policy)
-    known = {
-        node: NodeFacts(
-            name=node.name or "",
-            op_type=node.op_type,
-            domain=node.domain,
-            scope=ir.module_scope(node),
-            initializers=tuple(
-                value.name or "" for value in node.inputs if value in graph.constants
-            ),
-        )
-        for scope in graph.scopes
-        for node in scope.graph
-    }
+    known = node_facts(model)
     resolver.check_all_matched(known.values())
-    return {node: resolver.resolve(one) for node, one in known.items()}
+    return {node: resolver.resolve(facts) for node, facts in known.items()}
 
 
 def _choose(

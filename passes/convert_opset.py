@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpgraph import ir
+from mpgraph.errors import CheckError, ConversionError, PolicyError
 from mpgraph.passmgr import Facts, Pass
-from mpgraph.policy import PolicyMap
+from mpgraph.policy import PolicyMap, Resolver, node_facts
 
-__all__ = ["ConvertOpset"]
+__all__ = ["ConvertOpset", "OpsetKept"]
 
 _CAST_BY_NUMBER = 6
 """Before this opset, Cast names its dtype by a string."""
@@ -19,12 +20,26 @@ _BFLOAT16_SINCE = 13
 
 
 @dataclass(frozen=True)
+class OpsetKept:
+    """The fact that a model could not be raised to the opset that its policy needs.
+
+    Attributes:
+        opset: The opset that it still has.
+        why: What the converter said.
+    """
+
+    opset: int
+    why: str
+
+
+@dataclass(frozen=True)
 class ConvertOpset(Pass):
     """Convert the model to a newer opset, operator by operator, never by the number alone.
 
     Attributes:
         to: The opset wanted; 0 asks for the lowest that the policy's dtypes need. A model whose
-            opset is high enough is left alone.
+            opset is high enough is left alone. What cannot be converted is refused if a number
+            was given; else the model stays as it is, without the dtypes that it is too old for.
     """
 
     to: int = 0
@@ -36,8 +51,28 @@ class ConvertOpset(Pass):
         wanted = self.to or _needed(facts.find(PolicyMap))
         if model.opset_imports.get("", wanted) >= wanted:
             return False
-        ir.replace_contents(model, ir.convert_opset(model, wanted))
+        try:
+            converted = _convert(model, wanted, facts.find(PolicyMap))
+        except CheckError as error:
+            if self.to:
+                raise
+            facts.put(OpsetKept(model.opset_imports[""], error.rule))
+            return False
+        ir.adopt(model, converted)
         return True
+
+
+def _convert(model: ir.Model, wanted: int, policy: PolicyMap | None) -> ir.Model:
+    converted = ir.version_convert(model, wanted)
+    ir.check_model(converted)
+    if policy is not None:
+        try:
+            Resolver(policy).check_all_matched(node_facts(converted).values())
+        except PolicyError as error:
+            raise ConversionError(
+                error.where, f"at opset {wanted} {error.rule}", "name the newer operator"
+            ) from error
+    return converted
 
 
 def _needed(policy: PolicyMap | None) -> int:

@@ -91,6 +91,7 @@ def _rename(source: ir.Value, result: ir.Value) -> bool:
     public = result.name
     result.name = f"{public}_folded"
     source.name = public
+    source.shape = result.shape or source.shape
     return True
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from mpgraph import ir
-from mpgraph.analysis import Cell, TypeFlow, narrow, node_variables
+from mpgraph.analysis import Cell, Site, TypeFlow, narrow, node_variables
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Choice, Draft, Reason
 from mpgraph.schema import (
@@ -20,6 +20,7 @@ from mpgraph.schema import (
     with_element_type,
 )
 from mpgraph.targets import Support, Target, get_target
+from passes.convert_opset import OpsetKept
 
 __all__ = ["Legalize"]
 
@@ -51,7 +52,7 @@ class Legalize(Pass):
         """Narrow the draft's choices to what is legal."""
         draft = facts.get(Draft)
         target = get_target(self.target) if self.target else facts.get(Target)
-        legality = _Legality(draft.flow, target)
+        legality = _Legality(draft.flow, target, model.opset_imports.get(""))
         imports = {
             node: scope.opset_imports for scope in draft.graph.scopes for node in scope.graph
         }
@@ -59,6 +60,9 @@ class Legalize(Pass):
             if not cell.fixed:
                 choice = draft.choices[cell.index]
                 draft.choices[cell.index] = legality.legal_choice(cell, choice, imports)
+        kept = facts.find(OpsetKept)
+        if kept is not None:
+            draft.warnings.append(f"the model stays at opset {kept.opset}: {kept.why}")
         draft.graph = narrow(draft.graph, draft.flow, legality.following)
         if not self.allow_slow:
             _avoid_slow(draft, target)
@@ -68,9 +72,10 @@ class Legalize(Pass):
 class _Legality:
     """Asks a target about nodes; ``following`` collects nodes of which not all variables follow."""
 
-    def __init__(self, flow: TypeFlow, target: Target) -> None:
+    def __init__(self, flow: TypeFlow, target: Target, opset: int | None) -> None:
         self.flow = flow
         self.target = target
+        self.opset = opset
         self.following: dict[ir.Node, frozenset[str]] = {}
 
     def legal_choice(
@@ -79,15 +84,36 @@ class _Legality:
         for dtype in sorted(choice.allowed):
             if dtype not in _LOW:
                 continue
+            if dtype != cell.dtype and not self._can_cast(dtype):
+                reason = Reason("target", f"opset {self.opset} has no Cast to {ir.dtype_name(dtype)}")
+                choice = choice.without([dtype], cell.dtype, reason)
+                continue
             for site in cell.sites:
-                if site.kind != "node" or site.node is None:
-                    continue
-                problem = self._problem(site.node, site.variables, dtype, imports[site.node])
+                problem = self._site_problem(site, dtype, imports)
                 if problem:
                     widened = choice.without([dtype], _nearest(cell, dtype), Reason("target", problem))
                     choice = replace(widened, storage=dtype if dtype != cell.dtype else None)
                     break
         return choice
+
+    def _site_problem(
+        self, site: Site, dtype: ir.DataType, imports: Mapping[ir.Node, Mapping[str, int]]
+    ) -> str:
+        if site.node is None:
+            return ""
+        if site.kind == "node":
+            return self._problem(site.node, site.variables, dtype, imports[site.node])
+        opset = ir.opset_of(site.node.domain, imports[site.node])
+        operator = None if opset is None else lookup(site.node.domain, site.node.op_type, opset)
+        if operator is None or any(
+            tensor(dtype) in allowed for allowed in operator.variables.values()
+        ):
+            return ""
+        return f"the schema of {site.node.op_type} does not allow {ir.dtype_name(dtype)}"
+
+    def _can_cast(self, dtype: ir.DataType) -> bool:
+        cast = None if self.opset is None else lookup("", "Cast", self.opset)
+        return cast is None or tensor(dtype) in cast.variables["T2"]
 
     def _problem(
         self,

@@ -209,7 +209,7 @@ def test_a_blocked_op_keeps_its_float64() -> None:
     converted = convert_float_to_float16(
         model, op_block_list=["ReduceSum"], keep_io_types=True, check_fp16_ready=False
     )
-    assert "float64" in dtypes_of(converted).values()
+    assert computed(converted)["ReduceSum"] == "float64"
     assert_close(model, converted, models.feeds("casts")[0])
 
 
@@ -231,7 +231,7 @@ def test_a_blocked_if_blocks_what_is_in_it() -> None:
     converted = convert_float_to_float16(model, op_block_list=["If"], keep_io_types=True)
     dtypes = dtypes_of(converted)
     assert dtypes["h"] == "float16"
-    assert dtypes["t"] == dtypes["e"] == "float32"
+    assert [dtype for name, dtype in dtypes.items() if name in "te"] == ["float32", "float32"]
     x = np.ones((2, 4), np.float32)
     for c in (True, False):
         assert_close(model, converted, {"c": np.array(c), "x": x})

@@ -161,13 +161,16 @@ class _Inference:
     def run_loop(
         self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
     ) -> Types:
-        """Carried values keep their type; a scan output stacks tensors of the body output's type."""
+        """Outputs have the types of the body's; a scan output stacks tensors of that type.
+
+        A carried value may start as an optional that the body fills, so that its last type counts.
+        """
         body = node.attributes["body"].as_graph()
         carried = list(operands[2:])
         for value, type_string in zip(body.inputs[2:], carried, strict=False):
             self._set(value, type_string)
         outputs = self.run_graph(body, imports, bindings)[1:]
-        return _merge(carried, outputs)
+        return _merge(outputs, carried)
 
     def run_scan(
         self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings

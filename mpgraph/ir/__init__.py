@@ -55,6 +55,7 @@ from mpgraph.ir.dtypes import (
     with_element_dtype,
 )
 from mpgraph.ir.edits import (
+    adopt,
     constant_tensor,
     converted_tensor,
     import_default_domain,
@@ -126,6 +127,7 @@ __all__ = [
     "TensorType",
     "TypeProtocol",
     "Value",
+    "adopt",
     "all_schemas",
     "all_tensors",
     "attribute_key",

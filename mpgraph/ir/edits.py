@@ -12,6 +12,7 @@ from mpgraph.ir.rounding import rounded
 from mpgraph.ir.tensors import derived_tensor
 
 __all__ = [
+    "adopt",
     "constant_tensor",
     "converted_tensor",
     "import_default_domain",
@@ -21,6 +22,14 @@ __all__ = [
 
 _OPSET = 17
 """The opset that a model imports when it had no operator of the default domain before."""
+
+
+def adopt(model: onnx_ir.Model, other: onnx_ir.Model) -> None:
+    """Makes `model` hold the graph, functions and IR version of `other`, which is used up."""
+    model.graph = other.graph
+    model.functions.clear()
+    model.functions.update(other.functions)
+    model.ir_version = other.ir_version
 
 
 def constant_tensor(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:

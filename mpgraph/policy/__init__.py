@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mpgraph.errors import PolicyError, PolicyTypeError, PolicyValueError
 from mpgraph.policy.defaults import LOW_OPERATORS, pinned_by_default
+from mpgraph.policy.facts import node_facts
 from mpgraph.policy.files import load_policy_file, parse_policy_text
 from mpgraph.policy.maps import PolicyMap, as_policy_map
 from mpgraph.policy.names import ACCEPTED, POLICY_NAMES, DTypePolicy, parse_policy
@@ -28,6 +29,7 @@ __all__ = [
     "Rule",
     "as_policy_map",
     "load_policy_file",
+    "node_facts",
     "parse_policy",
     "parse_policy_text",
     "parse_selector",

@@ -50,7 +50,12 @@ def render_conversion(result: _Result, console: Console) -> None:
         console: Where to print; its width is kept.
     """
     plan, report = result.plan, result.report
-    above: list[Table | Text] = [_title(plan), Text(), _changes(report, added_casts(plan, result.model)), Text()]
+    above: list[Table | Text] = [
+        _title(plan),
+        Text(),
+        _changes(report, added_casts(plan, result.model)),
+        Text(),
+    ]
     below: list[Table | Text] = [
         *(Text(f"warning: {text}", style="yellow") for text in _warnings(report)),
         Text(),

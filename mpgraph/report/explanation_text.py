@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mpgraph import ir
+from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.plan import Assignment, Plan
 
 if TYPE_CHECKING:
@@ -79,37 +80,33 @@ def _rows(one: Assignment, plan: Plan, model: ir.Model | None) -> Iterator[tuple
 def _casts_around(one: Assignment, model: ir.Model) -> Iterator[str]:
     if not one.name:
         return
+    flow = infer_types(model)
     for node in ir.nodes(model):
-        if node.name == one.name and node.op_type == one.op_type:
-            yield from _casts_of(node)
+        if (node.name, node.op_type) == (one.name, one.op_type):
+            yield from _casts_of(node, flow)
 
 
-def _casts_of(node: ir.Node) -> Iterator[str]:
+def _casts_of(node: ir.Node, flow: TypeFlow) -> Iterator[str]:
     for index, value in enumerate(node.inputs):
         producer = None if value is None else value.producer()
         if producer is not None and _is_cast(producer):
-            yield f"before input {index}: {_change(producer)} of {_name(producer.inputs[0])}"
+            yield f"before input {index}: {_change(producer, flow)} of {_name(producer.inputs[0])}"
     for index, value in enumerate(node.outputs):
         for consumer in dict.fromkeys(use.node for use in value.uses()):
             if _is_cast(consumer):
-                takers = len(tuple(consumer.outputs[0].uses()))
-                takers += consumer.outputs[0].is_graph_output()
-                yield f"behind output {index}: {_change(consumer)}, taken {takers} times"
+                result = consumer.outputs[0]
+                takers = len(tuple(result.uses())) + result.is_graph_output()
+                times = "once" if takers == 1 else f"{takers} times"
+                yield f"behind output {index}: {_change(consumer, flow)}, taken {times}"
 
 
 def _is_cast(node: ir.Node) -> bool:
     return (node.domain, node.op_type) == ("", "Cast")
 
 
-def _change(cast: ir.Node) -> str:
-    source = cast.inputs[0]
-    before = None if source is None else source.dtype
-    after = cast.attributes.get("to")
-    names = [
-        "?" if before is None else ir.dtype_name(before),
-        "?" if after is None or after.is_ref() else ir.dtype_name(ir.DataType(after.as_int())),
-    ]
-    return " -> ".join(names)
+def _change(cast: ir.Node, flow: TypeFlow) -> str:
+    dtypes = (flow.dtype(cast.inputs[0]), flow.dtype(cast.outputs[0]))
+    return " -> ".join("unknown" if one is None else ir.dtype_name(one) for one in dtypes)
 
 
 def _name(value: ir.Value | None) -> str:

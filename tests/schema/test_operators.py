@@ -7,6 +7,7 @@ import json
 from importlib import resources
 
 import onnx
+import onnx_ir
 import pytest
 
 from mpgraph import ir
@@ -141,14 +142,7 @@ def test_a_registered_schema_wins_over_the_specification(registry):
 def test_what_a_schema_allows_but_its_definition_cannot_hold(text, names_a_gap):
     graph = onnx.parser.parse_graph(f"g (float[1,2,3,4] x) => (float y) {{ {text} }}")
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 26)])
-    node = ir.load(ir_model(model)).graph[0]
+    node = onnx_ir.serde.deserialize_model(model).graph[0]
     for dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16):
         assert bool(schema_gap(node, dtype)) == names_a_gap
     assert not schema_gap(node, ir.DataType.FLOAT)
-
-
-def ir_model(proto):
-    """The model without the checks of a load: some graphs here are fragments."""
-    import onnx_ir
-
-    return onnx_ir.serde.deserialize_model(proto)
