@@ -127,6 +127,11 @@ def _network(
         for kept in {labels[cell] for cell in edge.consumers} - {low}:
             helper = ("kept", number, kept)
             keeps = [cell for cell in edge.consumers if labels[cell] == kept]
+            if source != kept and movable and not free.issuperset(keeps):
+                # The cast is certain; only what it reads depends on the producer.
+                charge(_SOURCE, edge.producer, traffic.cast_bytes(edge.elements, source, kept))
+                charge(edge.producer, _SINK, traffic.cast_bytes(edge.elements, low, kept))
+                continue
             differs: _Vertex = producer_is_low if source == kept else _SOURCE
             other = low if source == kept else source
             charge(differs, helper, traffic.cast_bytes(edge.elements, other, kept))

@@ -70,6 +70,7 @@ class _Inference:
         self.model = model
         self.flow = TypeFlow()
         self._signatures: dict[ir.OperatorIdentifier, _Signature] = {}
+        self._other_results: dict[tuple[ir.OperatorIdentifier, _Signature], Types] = {}
 
     def run_graph(
         self, graph: ir.Graph, imports: Mapping[str, int], bindings: Bindings
@@ -135,19 +136,25 @@ class _Inference:
             if name not in given and attribute.value is not None
         }
         given |= defaults
-        signature = (
-            tuple(operands),
-            tuple(sorted((name, repr(attribute.value)) for name, attribute in given.items())),
-        )
+        signature = (tuple(operands), _type_attributes(given))
         known = self._signatures.setdefault(identifier, signature)
         if known is signature:
-            for value, type_string in zip(function.inputs, operands, strict=False):
-                self._set(value, type_string)
-            self.run_graph(function.graph, function.opset_imports, given)
-        elif known != signature:
-            self.flow.polymorphic.add(identifier)
-            return ()
-        return [self.flow.type(value) for value in function.outputs]
+            return self._run_function(function, operands, given)
+        if known == signature:
+            return [self.flow.type(value) for value in function.outputs]
+        self.flow.polymorphic.add(identifier)
+        key = identifier, signature
+        if key not in self._other_results:
+            aside = _Inference(self.model)
+            self._other_results[key] = aside._run_function(function, operands, given)
+        return self._other_results[key]
+
+    def _run_function(
+        self, function: ir.Function, operands: Types, bindings: Bindings
+    ) -> list[str | None]:
+        for value, type_string in zip(function.inputs, operands, strict=False):
+            self._set(value, type_string)
+        return self.run_graph(function.graph, function.opset_imports, bindings)
 
     def run_if(
         self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
@@ -167,7 +174,8 @@ class _Inference:
         """
         body = node.attributes["body"].as_graph()
         carried = list(operands[2:])
-        for value, type_string in zip(body.inputs[2:], carried, strict=False):
+        given = [tensor(ir.DataType.INT64), tensor(ir.DataType.BOOL), *carried]
+        for value, type_string in zip(body.inputs, given, strict=False):
             self._set(value, type_string)
         outputs = self.run_graph(body, imports, bindings)[1:]
         return _merge(outputs, carried)
@@ -199,6 +207,17 @@ _CONTROL_FLOW = {
     "Scan": _Inference.run_scan,
     "SequenceMap": _Inference.run_sequence_map,
 }
+
+
+def _type_attributes(given: Mapping[str, ir.Attr]) -> tuple[tuple[str, str], ...]:
+    """The attributes of a call that could decide a type in the body: all but numbers in float."""
+    return tuple(
+        sorted(
+            (name, repr(attribute.value))
+            for name, attribute in given.items()
+            if attribute.type not in (ir.AttributeType.FLOAT, ir.AttributeType.FLOATS)
+        )
+    )
 
 
 def _bound(node: ir.Node, name: str, bindings: Bindings) -> ir.Attr | None:

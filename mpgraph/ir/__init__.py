@@ -63,6 +63,7 @@ from mpgraph.ir.edits import (
     insert_cast,
 )
 from mpgraph.ir.fingerprint import fingerprint
+from mpgraph.ir.inlining import inline_functions
 from mpgraph.ir.load import load
 from mpgraph.ir.memory import paused_gc
 from mpgraph.ir.names import Namer
@@ -145,6 +146,7 @@ __all__ = [
     "graphs",
     "import_default_domain",
     "infer_shapes",
+    "inline_functions",
     "insert_behind",
     "insert_cast",
     "limits",

@@ -53,9 +53,13 @@ def kept_nodes(plan: Plan) -> tuple[Kept, ...]:
 
 
 def _reason(one: Assignment) -> tuple[str, str]:
+    """The reason without what is peculiar to the node, and that."""
     if one.stage == "numerics":
         finding, _, evidence = one.reason.partition(": ")
         return finding, evidence
+    if one.stage == "target":
+        text = one.reason.replace(f" for {one.op_type}", "").replace(f" of {one.op_type}", "")
+        return text, one.op_type if text != one.reason else ""
     if one.stage == "rule":
         return f"{one.reason} ({one.rule})", ""
     if one.stage == "placement":

@@ -84,7 +84,8 @@ class _Emulation:
     def _collect(self, values: Sequence[ir.Value]) -> None:
         for value in values:
             dtype = self._flow.dtype(value)
-            if dtype in LOW:
+            # An output without a name is one that the node does not give.
+            if value.name and dtype in LOW:
                 self._low[value] = dtype
 
     def _check_known(self, node: ir.Node) -> None:

@@ -161,3 +161,11 @@ def test_a_model_without_floats(screen) -> None:
     render_conversion(mpgraph.convert(model, verify="structure"), screen.console)
     assert "There are no float nodes." in screen.text
     assert rows_of(screen.text)["nodes without floats"] == ["1", "1"]
+
+
+def test_a_missing_kernel_is_one_reason_for_all_its_ops(screen) -> None:
+    result = mpgraph.convert(
+        models.build("residual_cnn"), "mixed_bfloat16", target="cpu", verify="structure"
+    )
+    render_conversion(result, screen.console)
+    assert "has no bfloat16 kernel (e.g. " in screen.text

@@ -299,9 +299,6 @@ def test_outputs_that_are_inputs_initializers_or_reused() -> None:
     assert_same(got["w"], w)
 
 
-@pytest.mark.skipif(
-    not hasattr(ir, "inline_functions"), reason="mpgraph.ir.inline_functions is not there"
-)
 def test_local_functions_called_under_two_dtypes() -> None:
     proto = onnx.parser.parse_model(
         """<ir_version: 10, opset_import: ["": 18, "l": 1]>
