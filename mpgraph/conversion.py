@@ -9,11 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mpgraph import ir
-from mpgraph.passmgr import Facts, Instrument, VerifyEach, load_pipeline, run_pipeline
+from mpgraph.passmgr import (
+    Facts,
+    Instrument,
+    Reproducer,
+    VerifyEach,
+    load_pipeline,
+    run_pipeline,
+)
 from mpgraph.passmgr.pipelines import CONVERT, CONVERT_WITH_DATA
 from mpgraph.plan import Plan
 from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map
-from mpgraph.report.conversion import ConversionReport, Inventory, take_inventory
+from mpgraph.report.conversion import ConversionReport, take_inventory
 from mpgraph.runtime import DataSet, input_specs, load_data
 from mpgraph.runtime.checks import Checked, check_converted
 from mpgraph.targets import Target, get_target
@@ -103,36 +110,37 @@ def convert(
         InputError: The model, the policy, the target or the data cannot be used.
         CheckError: The result failed a check; there is nothing to save.
     """
-    original = ir.load(source)
+    model = _fresh(source)
     chosen = get_target(target)
     facts = Facts(as_policy_map(policy), chosen)
     if data is not None:
-        facts.put(load_data(data, input_specs(original)))
-    before = take_inventory(original)
-    model = ir.clone(original)
+        facts.put(load_data(data, input_specs(model)))
+    before = take_inventory(model)
     text = (CONVERT if data is None else CONVERT_WITH_DATA).format(
-        keep_io_types=_switch(keep_io_types), allow_slow=_switch(allow_slow), storage=storage,
+        keep_io_types=_switch(keep_io_types),
+        allow_slow=_switch(allow_slow),
+        storage=storage,
         tolerance=tolerance,
     )
-    run_pipeline(model, load_pipeline(text), facts, (VerifyEach(), *instruments))
-    checked = _check(original, model, facts, chosen, verify)
+    watchers = (VerifyEach(), Reproducer(lambda: _fresh(source), weights=False), *instruments)
+    run_pipeline(model, load_pipeline(text), facts, watchers)
+    checked = _check(source, model, chosen, verify, facts.find(DataSet))
     plan = facts.get(Plan)
-    return Conversion(model, plan, _report(before, model, plan, checked))
+    return Conversion(model, plan, ConversionReport(before, take_inventory(model), plan, checked))
+
+
+def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:
+    """The model as it was given, for those who need it beside the converted one."""
+    return ir.clone(source) if isinstance(source, ir.Model) else ir.load(source)
 
 
 def _check(
-    original: ir.Model, model: ir.Model, facts: Facts, target: Target, verify: Verify
+    source: str | os.PathLike[str] | onnx.ModelProto | ir.Model, model: ir.Model, target: Target, verify: Verify, data: DataSet | None
 ) -> Checked:
     if verify == "structure":
         ir.verify_structure(model)
         return Checked()
-    return check_converted(
-        original, model, target.name, facts.find(DataSet) if verify == "full" else None
-    )
-
-
-def _report(before: Inventory, model: ir.Model, plan: Plan, checked: Checked) -> ConversionReport:
-    return ConversionReport(before, take_inventory(model), plan, checked)
+    return check_converted(_fresh(source), model, target.name, data if verify == "full" else None)
 
 
 def _switch(value: bool) -> str:

@@ -39,11 +39,12 @@ class ConvertWeights(Pass):
         labelling = facts.get(Labelling)
         writer = _ConstantWriter(ir.Namer(model))
         changed = False
-        ir.import_default_domain(model)
         for value, uses in _uses(labelling, self.storage).items():
             original = labelling.graph.constants[value]
             if set(uses) == {(original, original)}:
                 continue
+            if not changed:
+                ir.import_default_domain(model)
             changed = True
             writer.write(value, original, uses)
         return changed

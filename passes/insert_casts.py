@@ -48,27 +48,37 @@ def _retype(labelling: Labelling) -> bool:
         label = labelling.labels[cell]
         if known is None or element_type(known) == label:
             continue
-        value.type = to_ir_type(with_element_type(known, label))
+        wanted = to_ir_type(with_element_type(known, label))
+        if value.type != wanted:
+            value.type = wanted
+            changed = True
         node = value.producer()
         if node is not None:
-            _retype_attribute(node, label)
-        changed = True
+            changed |= _retype_attribute(node, label)
     return changed
 
 
-def _retype_attribute(node: ir.Node, dtype: ir.DataType) -> None:
+def _retype_attribute(node: ir.Node, dtype: ir.DataType) -> bool:
+    """Give the attribute that names the dtype of a node's result another one; whether it had."""
     if (node.domain, node.op_type) == ("", "ConstantOfShape"):
-        _retype_fill(node, dtype)
-        return
+        return _retype_fill(node, dtype)
     name = TYPE_ATTRIBUTES.get((node.domain, node.op_type))
-    if name is not None and (name in node.attributes or not node.inputs):
-        node.attributes[name] = ir.AttrInt64(name, int(dtype))
+    if name is None or (name not in node.attributes and node.inputs):
+        return False
+    given = node.attributes.get(name)
+    if given is not None and given.as_int() == int(dtype):
+        return False
+    node.attributes[name] = ir.AttrInt64(name, int(dtype))
+    return True
 
 
-def _retype_fill(node: ir.Node, dtype: ir.DataType) -> None:
+def _retype_fill(node: ir.Node, dtype: ir.DataType) -> bool:
     given = node.attributes.get("value")
     fill = ir.tensor([0.0], ir.DataType.FLOAT) if given is None else given.as_tensor()
+    if fill.dtype == dtype:
+        return False
     node.attributes["value"] = ir.AttrTensor("value", ir.converted_tensor(fill, dtype))
+    return True
 
 
 @dataclass
@@ -140,4 +150,3 @@ class _CastWriter:
         source = self._labelling.result(value)
         before = "" if source is None else ir.dtype_name(source)
         return f"{before} to {ir.dtype_name(target)}"
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, ClassVar
@@ -76,6 +76,7 @@ class _Legality:
         self.flow = flow
         self.target = target
         self.opset = opset
+        self._known: dict[Hashable, tuple[str, frozenset[str] | None]] = {}
         self.following: dict[ir.Node, frozenset[str]] = {}
 
     def legal_choice(
@@ -123,6 +124,41 @@ class _Legality:
         imports: Mapping[str, int],
     ) -> str:
         """Why ``node`` cannot work in ``dtype``; empty if it can."""
+        key = self._likeness(node, variables, dtype, imports)
+        if key not in self._known:
+            problem = self._find_problem(node, variables, dtype, imports)
+            self._known[key] = problem, self.following.get(node)
+        problem, following = self._known[key]
+        if following is not None:
+            self.following[node] = following
+        return problem
+
+    def _likeness(
+        self,
+        node: ir.Node,
+        variables: frozenset[str],
+        dtype: ir.DataType,
+        imports: Mapping[str, int],
+    ) -> Hashable:
+        """Equal for nodes that get the same answer: a graph has few different ones."""
+        return (
+            node.domain,
+            node.op_type,
+            ir.opset_of(node.domain, imports),
+            variables,
+            dtype,
+            tuple(self.flow.type(value) for value in node.inputs),
+            tuple((self.flow.type(value), bool(value.name)) for value in node.outputs),
+            tuple(sorted((name, repr(one.value)) for name, one in node.attributes.items())),
+        )
+
+    def _find_problem(
+        self,
+        node: ir.Node,
+        variables: frozenset[str],
+        dtype: ir.DataType,
+        imports: Mapping[str, int],
+    ) -> str:
         opset = ir.opset_of(node.domain, imports)
         operator = lookup(node.domain, node.op_type, opset)
         if operator is None:

@@ -39,11 +39,9 @@ def _drop_initializer_inputs(model: ir.Model) -> bool:
     if model.ir_version >= _OVERRIDABLE_SINCE:
         return False
     graph = model.graph
-    kept = [value for value in graph.inputs if not value.is_initializer()]
-    changed = len(kept) < len(graph.inputs)
-    graph.inputs[:] = kept
+    graph.inputs[:] = [value for value in graph.inputs if not value.is_initializer()]
     model.ir_version = _OVERRIDABLE_SINCE
-    return changed
+    return True
 
 
 def _polymorphic_calls(flow: TypeFlow) -> list[ir.Node]:

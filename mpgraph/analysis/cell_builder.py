@@ -118,6 +118,14 @@ class _Builder:
         if dtype is not None and value not in self.results:
             self.constants[value] = dtype
 
+    def _add_constant_node(self, value: ir.Value) -> None:
+        """A Constant that takes its number from the call of a function cannot be converted."""
+        dtype = self.float_dtype(value)
+        if ir.constant_tensor(value) is not None:
+            self._add_constant(value)
+        elif dtype is not None:
+            self.results[value] = self.fixed_cell(dtype)
+
     def _add_parameters(self, function: ir.Function, path: str) -> None:
         for index, value in enumerate(function.inputs):
             self._place(value, Site("parameter", f"{path}:input {index}"))
@@ -141,7 +149,7 @@ class _Builder:
     def _add_node(self, node: ir.Node, key: str, imports: Mapping[str, int]) -> None:
         if node.domain == "" and node.op_type == "Constant":
             self.operands[node] = []
-            self._add_constant(node.outputs[0])
+            self._add_constant_node(node.outputs[0])
             return
         if node in self.flow.calls:
             self._add_call(node)

@@ -8,7 +8,7 @@ the results of unknown operators.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mpgraph import ir
@@ -70,6 +70,7 @@ class _Inference:
         self.model = model
         self.flow = TypeFlow()
         self._signatures: dict[ir.OperatorIdentifier, _Signature] = {}
+        self._plain_results: dict[Hashable, Types] = {}
         self._other_results: dict[tuple[ir.OperatorIdentifier, _Signature], Types] = {}
 
     def run_graph(
@@ -111,14 +112,22 @@ class _Inference:
             return self._call(node, function, operands, bindings)
         if node.domain == "" and node.op_type in _CONTROL_FLOW:
             return _CONTROL_FLOW[node.op_type](self, node, operands, imports, bindings)
-        for body in subgraphs(node).values():
-            self.run_graph(body, imports, bindings)
+        if node.attributes:
+            for body in subgraphs(node).values():
+                self.run_graph(body, imports, bindings)
         rule = OUTPUT_TYPES.get((node.domain, node.op_type))
-        ruled = () if rule is None else rule(node, operands, bindings)
-        operator = lookup(node.domain, node.op_type, ir.opset_of(node.domain, imports))
-        if operator is None:
-            return ruled
-        return _merge(ruled, _by_schema(node, operator, operands))
+        plain = self._by_schema(node, operands, imports)
+        return plain if rule is None else _merge(rule(node, operands, bindings), plain)
+
+    def _by_schema(self, node: ir.Node, operands: Types, imports: Mapping[str, int]) -> Types:
+        opset = ir.opset_of(node.domain, imports)
+        key = node.domain, node.op_type, opset, tuple(operands), len(node.outputs)
+        known = self._plain_results.get(key)
+        if known is None:
+            operator = lookup(node.domain, node.op_type, opset)
+            known = () if operator is None else _by_schema(node, operator, operands)
+            self._plain_results[key] = known
+        return known
 
     def _call(
         self, node: ir.Node, function: ir.Function, operands: Types, bindings: Bindings

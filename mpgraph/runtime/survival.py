@@ -87,13 +87,19 @@ def _collect(graph: Any, found: dict[str, ir.DataType]) -> list[_Read]:
     for read in reads:
         readers[read.value].append(read)
     for node in graph.node:
-        if node.op_type != "Cast" or not node.name.startswith(_DOWN):
+        name = _own_name(node.name)
+        if node.op_type != "Cast" or not name.startswith(_DOWN):
             continue
         to = next(attribute.i for attribute in node.attribute if attribute.name == "to")
         after = readers[node.output[0]]
         is_held = len(after) == 1 and after[0].op_type == "Identity"
-        is_named = is_held and after[0].node.startswith(_HOLD)
+        is_named = is_held and _own_name(after[0].node).startswith(_HOLD)
         is_only_reader = len(readers[node.input[0]]) == 1
         if to in LOW and is_named and is_only_reader:
-            found[node.name] = ir.DataType(to)
+            found[name] = ir.DataType(to)
     return reads
+
+
+def _own_name(name: str) -> str:
+    # onnxruntime expands SequenceMap and puts a prefix before the names of the body.
+    return name[name.find(MARK) :] if MARK in name else name

@@ -91,8 +91,13 @@ def register(operator: Operator) -> None:
 
 
 @lru_cache(maxsize=None)
-def lookup(domain: str, op_type: str, opset: int) -> Operator | None:
-    """The schema of ``op_type`` in the version that ``opset`` selects; None for an unknown operator."""
+def lookup(domain: str, op_type: str, opset: int | None) -> Operator | None:
+    """The schema of ``op_type`` in the version that ``opset`` selects.
+
+    None for an unknown operator, and where the domain is not imported (``opset`` is None).
+    """
+    if opset is None:
+        return None
     return (
         _newest(_registered.get((domain, op_type), ()), opset)
         or _specified(domain, op_type, opset)

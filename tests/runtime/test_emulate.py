@@ -46,7 +46,9 @@ def float32_around(dtype: np.dtype[Any]) -> Array:
     values = every_value(dtype).astype(np.float32)
     exact = np.unique(values[np.isfinite(values)]).astype(np.float64)
     middle = ((exact[1:] + exact[:-1]) / 2).astype(np.float32)
-    points = np.concatenate([values, middle, np.array([65519.996, 65520.0, 3.4e38, -3.4e38], np.float32)])
+    points = np.concatenate(
+        [values, middle, np.array([65519.996, 65520.0, 3.4e38, -3.4e38], np.float32)]
+    )
     with np.errstate(all="ignore"):
         up, down = (
             np.nextafter(points, np.float32(np.inf)),
@@ -204,6 +206,31 @@ def test_sequences_of_float16() -> None:
     got = emulate(model, x=x)
     assert_same(got["y"], np.concatenate([square, x]))
     assert_same(got["w"], square)
+
+
+def test_body_of_sequence_map() -> None:
+    model = build(
+        "g (float16[n] x) => (float16[m] y) { s = SequenceConstruct (x, x)"
+        " q = SequenceMap (s) < body = b (float16[n] i) => (float16[n] o)"
+        " { a = Mul (i, i) o = Sqrt (a) } > y = ConcatFromSequence<axis = 0> (q) }"
+    )
+    x = np.array([300, 2, 1e-4], F16)
+    with np.errstate(all="ignore"):
+        wanted = np.sqrt(x * x)
+    assert_same(emulate(model, x=x)["y"], np.concatenate([wanted, wanted]))
+
+
+def test_outputs_that_a_node_does_not_give() -> None:
+    model = build(
+        "g (float16[n] x) => (float16[n] y, int64[n] i) { v, i = TopK (x, k) y, m = Dropout (x) }",
+        k=np.array([1]),
+    )
+    topk, dropout = list(model.graph)
+    topk.outputs[0].name = ""
+    dropout.outputs[1].name = ""
+    got = emulate(model, x=np.array([1, 3], F16))
+    assert_same(got["y"], np.array([1, 3], F16))
+    assert got["i"][0] == 1
 
 
 def test_sequence_outputs_become_float32() -> None:
