@@ -135,7 +135,11 @@ def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Mo
 
 
 def _check(
-    source: str | os.PathLike[str] | onnx.ModelProto | ir.Model, model: ir.Model, target: Target, verify: Verify, data: DataSet | None
+    source: str | os.PathLike[str] | onnx.ModelProto | ir.Model,
+    model: ir.Model,
+    target: Target,
+    verify: Verify,
+    data: DataSet | None,
 ) -> Checked:
     if verify == "structure":
         ir.verify_structure(model)

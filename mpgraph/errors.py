@@ -64,7 +64,7 @@ class PolicyError(InputError):
 
 
 class PolicyValueError(PolicyError, ValueError):
-    """The text of a policy, selector or policy file is malformed, contradicts or matches nothing."""
+    """The text of a policy, selector or policy file is malformed or matches nothing."""
 
 
 class PolicyTypeError(PolicyError, TypeError):

@@ -75,9 +75,7 @@ def _resolve(model: ir.Model, policy: PolicyMap) -> dict[ir.Node, Resolution]:
     return {node: resolver.resolve(facts) for node, facts in known.items()}
 
 
-def _choose(
-    cell: Cell, policy: PolicyMap, resolutions: Mapping[ir.Node, Resolution]
-) -> Choice:
+def _choose(cell: Cell, policy: PolicyMap, resolutions: Mapping[ir.Node, Resolution]) -> Choice:
     if cell.fixed:
         return Choice(frozenset({cell.dtype}), Reason("schema", cell.fixed))
     nodes = tuple(cell.nodes)
@@ -89,9 +87,7 @@ def _choose(
     return _strictest(_choose_for_node(cell, resolutions[node], node) for node in nodes)
 
 
-def _explicit_owner(
-    cell: Cell, resolutions: Mapping[ir.Node, Resolution]
-) -> Resolution | None:
+def _explicit_owner(cell: Cell, resolutions: Mapping[ir.Node, Resolution]) -> Resolution | None:
     """The rule that selects the control-flow node which owns the cell."""
     owners = (resolutions[site.node] for site in cell.sites if site.node is not None)
     return next((one for one in owners if one.explicit), None)
@@ -116,9 +112,7 @@ def _choose_without_node(cell: Cell, policy: PolicyMap) -> Choice:
     )
 
 
-def _choose_for_node(
-    cell: Cell, resolution: Resolution, node: ir.Node | None = None
-) -> Choice:
+def _choose_for_node(cell: Cell, resolution: Resolution, node: ir.Node | None = None) -> Choice:
     policy = resolution.policy
     compute = _compute(policy)
     if resolution.rule is not None:

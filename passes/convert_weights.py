@@ -98,9 +98,7 @@ class _ConstantWriter:
     def __init__(self, namer: ir.Namer) -> None:
         self._namer = namer
 
-    def write(
-        self, value: ir.Value, original: ir.DataType, uses: dict[_Form, _Users]
-    ) -> None:
+    def write(self, value: ir.Value, original: ir.DataType, uses: dict[_Form, _Users]) -> None:
         """Replace one constant by a copy per stored dtype, with casts to the dtypes used."""
         source = ir.constant_tensor(value)
         if source is None:

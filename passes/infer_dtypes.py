@@ -21,6 +21,6 @@ class InferDtypes(Pass):
 
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Infer types and shapes; dtypes and nodes stay as they are."""
-        ir.infer_shapes(model)
+        changed = ir.infer_shapes(model)
         facts.put(infer_types(model))
-        return False
+        return changed

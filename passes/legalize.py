@@ -13,7 +13,6 @@ from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Choice, Draft, Reason
 from mpgraph.schema import (
     Operator,
-    element_type,
     lookup,
     schema_gap,
     tensor,
@@ -86,13 +85,17 @@ class _Legality:
             if dtype not in _LOW:
                 continue
             if dtype != cell.dtype and not self._can_cast(dtype):
-                reason = Reason("target", f"opset {self.opset} has no Cast to {ir.dtype_name(dtype)}")
+                reason = Reason(
+                    "target", f"opset {self.opset} has no Cast to {ir.dtype_name(dtype)}"
+                )
                 choice = choice.without([dtype], cell.dtype, reason)
                 continue
             for site in cell.sites:
                 problem = self._site_problem(site, dtype, imports)
                 if problem:
-                    widened = choice.without([dtype], _nearest(cell, dtype), Reason("target", problem))
+                    widened = choice.without(
+                        [dtype], _nearest(cell, dtype), Reason("target", problem)
+                    )
                     choice = replace(widened, storage=dtype if dtype != cell.dtype else None)
                     break
         return choice
@@ -161,7 +164,7 @@ class _Legality:
     ) -> str:
         opset = ir.opset_of(node.domain, imports)
         operator = lookup(node.domain, node.op_type, opset)
-        if operator is None:
+        if operator is None or opset is None:
             return f"{node.op_type} has no known schema"
         name = ir.dtype_name(dtype)
         gap = schema_gap(node, dtype)
@@ -213,7 +216,7 @@ class _Legality:
         dtype: ir.DataType,
         imports: Mapping[str, int],
     ) -> dict[str, str] | None:
-        """The types of all variables when ``subset`` takes ``dtype``; None if a schema forbids it."""
+        """The types of all variables when ``subset`` takes ``dtype``; None if forbidden."""
         types = self._types(node, operator)
         if not all(_allows(operator, name, types[name], dtype) for name in subset):
             return None
@@ -253,9 +256,7 @@ def _largest_first(variables: tuple[str, ...]) -> list[tuple[str, ...]]:
     """All subsets that hold the first variable, the largest first."""
     first, rest = variables[:1], variables[1:]
     return [
-        first + chosen
-        for size in range(len(rest), -1, -1)
-        for chosen in combinations(rest, size)
+        first + chosen for size in range(len(rest), -1, -1) for chosen in combinations(rest, size)
     ]
 
 
@@ -278,10 +279,11 @@ def _avoid_slow(draft: Draft, target: Target) -> None:
             continue
         low = min(slow)
         name = ir.dtype_name(low)
-        reason = Reason("target", f"computing in {name} is slower than {ir.dtype_name(cell.dtype)} on {target.name}")
-        draft.choices[cell.index] = replace(
-            choice.without(slow, cell.dtype, reason), storage=low
+        reason = Reason(
+            "target",
+            f"computing in {name} is slower than {ir.dtype_name(cell.dtype)} on {target.name}",
         )
+        draft.choices[cell.index] = replace(choice.without(slow, cell.dtype, reason), storage=low)
         avoided.add(low)
     for low in sorted(avoided):
         better = f"; {target.faster_policy} would be faster" if target.faster_policy else ""

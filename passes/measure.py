@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mpgraph import ir
 from mpgraph.passmgr import Facts, Pass
-from mpgraph.runtime import DataSet, Measurements, load_data, input_specs, measure_ranges
+from mpgraph.runtime import DataSet, Measurements, input_specs, load_data, measure_ranges
 
 __all__ = ["Measure"]
 

@@ -12,7 +12,7 @@ from mpgraph.passmgr import Facts, Pass
 __all__ = ["Normalize"]
 
 _OVERRIDABLE_SINCE = 4
-"""From this IR version on, an initializer that is also a graph input is a default, not a constant."""
+"""From this IR version on, an initializer that is also a graph input is only a default."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,7 @@ def _drop_initializer_inputs(model: ir.Model) -> bool:
 def _polymorphic_calls(flow: TypeFlow) -> list[ir.Node]:
     """The calls that gave a function other types than its first call did."""
     return [
-        node
-        for node, function in flow.calls.items()
-        if function.identifier() in flow.polymorphic
+        node for node, function in flow.calls.items() if function.identifier() in flow.polymorphic
     ]
 
 

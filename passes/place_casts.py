@@ -52,8 +52,7 @@ class PlaceCasts(Pass):
         allowed = [choice.allowed for choice in draft.choices]
         labels = place(traffic, start, allowed)
         stored = [
-            _stored(label, choice)
-            for label, choice in zip(labels, draft.choices, strict=True)
+            _stored(label, choice) for label, choice in zip(labels, draft.choices, strict=True)
         ]
         labelling = Labelling(draft.graph, draft.flow, tuple(labels), tuple(stored))
         facts.put(labelling)
@@ -95,15 +94,17 @@ def _width(dtype: ir.DataType) -> tuple[int, int]:
 
 
 def _stored(label: ir.DataType, choice: Choice) -> ir.DataType:
-    return label if choice.storage is None or choice.storage.bitwidth > label.bitwidth else choice.storage
+    return (
+        label
+        if choice.storage is None or choice.storage.bitwidth > label.bitwidth
+        else choice.storage
+    )
 
 
 def _costs(
     draft: Draft, traffic: Traffic, start: Sequence[ir.DataType], labels: Sequence[ir.DataType]
 ) -> dict[str, int]:
-    all_low = [
-        min(choice.allowed, key=_width) for choice in draft.choices
-    ]
+    all_low = [min(choice.allowed, key=_width) for choice in draft.choices]
     return {
         "original": modelled_bytes(traffic, [cell.dtype for cell in draft.graph.cells]),
         "planned": modelled_bytes(traffic, labels),

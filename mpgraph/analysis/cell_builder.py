@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mpgraph import ir
 from mpgraph.analysis.cells import Cell, CellGraph, CellKind, Site
-from mpgraph.analysis.dtype_flow import TypeFlow
+from mpgraph.analysis.dtype_flow import TypeFlow, leading_operands
 from mpgraph.analysis.node_variables import NodeVariables, node_variables
 from mpgraph.schema import FLOAT_TYPES, is_tensor, subgraphs
 
@@ -167,9 +167,7 @@ class _Builder:
             own = self.new_cell(found.dtype, Site("node", key, node, found.following))
         self.operands[node] = [
             self._bind(value, own, variable in found.following, index in found.any_dtype)
-            for index, (value, variable) in enumerate(
-                zip(node.inputs, found.operands, strict=True)
-            )
+            for index, (value, variable) in enumerate(zip(node.inputs, found.operands, strict=True))
         ]
         for index, value in enumerate(node.outputs):
             dtype = self.float_dtype(value)
@@ -221,7 +219,7 @@ class _Builder:
     def add_scan(self, node: ir.Node, key: str, imports: Mapping[str, int]) -> None:
         """One cell per state, per scanned input and per scan output."""
         body = node.attributes["body"].as_graph()
-        leading = 1 if ir.opset_of("", imports) < 9 else 0
+        leading = leading_operands(imports)
         scanned = node.attributes["num_scan_inputs"].as_int()
         states = len(body.inputs) - scanned
         cells = self._carry(node, key, node.outputs[:states], body.inputs[:states])
@@ -230,7 +228,8 @@ class _Builder:
             for index, value in enumerate(body.inputs[states:])
         ]
         scans = self._scan_outputs(node, key, node.outputs[states:])
-        self.operands[node] = _fit([None] * leading + [*cells, *slices], len(node.inputs))
+        skipped: list[int | None] = [None] * leading
+        self.operands[node] = _fit([*skipped, *cells, *slices], len(node.inputs))
         self.graph_outputs[body] = _fit([*cells, *scans], len(body.outputs))
 
     def _carry(

@@ -5,8 +5,8 @@ minimized via graph cuts?", 2004): a cell on the source side takes the low dtype
 side keeps what it has, and two helper vertices per value charge a cast once however many consumers
 share it. With several low dtypes each is expanded in turn over the current labelling until no
 expansion helps (Boykov, Veksler and Zabih, "Fast approximate energy minimization via graph cuts",
-2001). Where two labellings cost the same, the one that changes fewer cells wins. Components that look
-the same, such as the layers of a transformer, are solved once.
+2001). Where two labellings cost the same, the one that changes fewer cells wins. Components that
+look the same, such as the layers of a transformer, are solved once.
 """
 
 from __future__ import annotations
@@ -39,8 +39,15 @@ def place(
         starting ones; with several, no expansion of a single dtype costs less.
     """
     current = list(labels)
-    lows = sorted({dtype for choice, label in zip(allowed, labels, strict=True)
-                   if len(choice) > 1 for dtype in choice if dtype != label})
+    lows = sorted(
+        {
+            dtype
+            for choice, label in zip(allowed, labels, strict=True)
+            if len(choice) > 1
+            for dtype in choice
+            if dtype != label
+        }
+    )
     improved = bool(lows)
     while improved:
         improved = False
@@ -78,9 +85,7 @@ def _expand(
     return expanded
 
 
-def _components(
-    edges: Iterable[Edge], free: set[int]
-) -> Iterable[tuple[list[int], list[Edge]]]:
+def _components(edges: Iterable[Edge], free: set[int]) -> Iterable[tuple[list[int], list[Edge]]]:
     """The free cells that depend on each other, in order, with the edges that touch them."""
     sets = nx.utils.UnionFind(free)
     touching: list[tuple[int, Edge]] = []

@@ -25,7 +25,7 @@ from mpgraph.schema import (
     unwrap,
 )
 
-__all__ = ["TypeFlow", "infer_types"]
+__all__ = ["TypeFlow", "infer_types", "leading_operands"]
 
 Types = Sequence[str | None]
 _Signature = tuple[tuple[str | None, ...], tuple[tuple[str, str], ...]]
@@ -194,7 +194,7 @@ class _Inference:
     ) -> Types:
         """Slices and states have the dtype of the operand they come from."""
         body = node.attributes["body"].as_graph()
-        leading = 1 if ir.opset_of("", imports) < 9 else 0
+        leading = leading_operands(imports)
         for value, type_string in zip(body.inputs, operands[leading:], strict=False):
             self._set(value, type_string)
         return self.run_graph(body, imports, bindings)
@@ -216,6 +216,12 @@ _CONTROL_FLOW = {
     "Scan": _Inference.run_scan,
     "SequenceMap": _Inference.run_sequence_map,
 }
+
+
+def leading_operands(imports: Mapping[str, int]) -> int:
+    """How many operands of a Scan come before its states: one (sequence_lens) before opset 9."""
+    opset = ir.opset_of("", imports)
+    return 1 if opset is not None and opset < 9 else 0
 
 
 def _type_attributes(given: Mapping[str, ir.Attr]) -> tuple[tuple[str, str], ...]:

@@ -97,10 +97,8 @@ def _is_retypable(node: ir.Node) -> bool:
     return not attribute.is_ref()
 
 
-def _retypable(
-    node: ir.Node, flow: TypeFlow, variables: tuple[str | None, ...]
-) -> NodeVariables:
-    """A node whose output dtype is an attribute: only the output changes, operands are as they are."""
+def _retypable(node: ir.Node, flow: TypeFlow, variables: tuple[str | None, ...]) -> NodeVariables:
+    """A node whose output dtype is an attribute: only the output changes."""
     everything = frozenset(range(len(node.inputs)))
     dtype = flow.dtype(node.outputs[0])
     if dtype not in FLOAT_TYPES:

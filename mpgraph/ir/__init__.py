@@ -86,6 +86,7 @@ from mpgraph.ir.scopes import (
 )
 from mpgraph.ir.shapes import infer_shapes
 from mpgraph.ir.tensors import all_tensors, derived_tensor
+from mpgraph.ir.value_files import read_value_file
 from mpgraph.ir.verifier import verify_structure
 
 __all__ = [
@@ -160,6 +161,7 @@ __all__ = [
     "parse_dtype",
     "paused_gc",
     "print_model",
+    "read_value_file",
     "redirect",
     "save",
     "set_constant",

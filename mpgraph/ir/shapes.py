@@ -20,8 +20,10 @@ __all__ = ["infer_shapes"]
 _GENERATED = "unk__"  # how onnx names the dimensions that it makes up
 
 
-def infer_shapes(model: onnx_ir.Model) -> None:
+def infer_shapes(model: onnx_ir.Model) -> bool:
     """Fills in `value.shape` where onnx can infer it, in the main graph and all subgraphs.
+
+    Returns whether any shape changed.
 
     Types are neither read nor changed: declared types of intermediate values are left out of
     what onnx sees, for a stale one would stop its inference without a word. They are kept for
@@ -36,10 +38,12 @@ def infer_shapes(model: onnx_ir.Model) -> None:
             inferred = onnx.shape_inference.infer_shapes(proto, data_prop=True)
         except Exception:
             # onnx raises a dozen kinds here, from C++ too; shapes are a help, not a need.
-            return
+            return False
+        changed = False
         for scope, (graph, _) in zip(graphs(model), survey(inferred).graphs, strict=True):
             if isinstance(graph, GraphProto):
-                _take_shapes(scope.graph, graph)
+                changed |= _take_shapes(scope.graph, graph)
+    return changed
 
 
 @contextmanager
@@ -63,16 +67,22 @@ def _forgotten_types(model: onnx_ir.Model) -> Iterator[None]:
             value.type, value.shape = type_, shape
 
 
-def _take_shapes(graph: onnx_ir.Graph, inferred: GraphProto) -> None:
+def _take_shapes(graph: onnx_ir.Graph, inferred: GraphProto) -> bool:
     infos = {info.name: info.type for info in (*inferred.value_info, *inferred.output)}
+    changed = False
     if not infos:
-        return
+        return changed
     for node in graph:
         for value in node.outputs:
             if value.name in infos and not value.is_graph_output():
                 dims = _dims(infos[value.name])
-                if dims is not None:
-                    value.shape = _merged(value.shape, dims)
+                if dims is None:
+                    continue
+                merged = _merged(value.shape, dims)
+                if merged != value.shape:
+                    value.shape = merged
+                    changed = True
+    return changed
 
 
 def _dims(type_: TypeProto) -> list[int | str | None] | None:

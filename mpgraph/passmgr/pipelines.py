@@ -15,7 +15,7 @@ APPLY = "insert-casts,convert-weights{{storage={storage}}},fold"
 CONVERT = f"{_PREPARE},{_NARROW},place-casts,{APPLY}"
 """The main job, on static evidence."""
 
-CONVERT_WITH_DATA = (
-    f"{_PREPARE},measure,{_NARROW},refine-accuracy{{{{tolerance={{tolerance}}}}}},place-casts,{APPLY}"
-)
+_REFINE = "refine-accuracy{{tolerance={tolerance}}}"
+
+CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}"
 """The main job, with evidence measured on data."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mpgraph import ir
 from mpgraph.errors import PlanError
 
 __all__ = ["Assignment", "Plan", "PlannedCast", "PlannedStorage"]
@@ -149,11 +150,15 @@ class Plan:
                 }
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise PlanError("plan", f"this is no plan: {error}", "write one with --dump-plan") from error
+            raise PlanError(
+                "plan", f"this is no plan: {error}", "write one with --dump-plan"
+            ) from error
 
 
 def _assignment(data: dict[str, Any]) -> Assignment:
     lists = {name: tuple(data[name]) for name in ("variables", "overruled")}
+    for name in ("before", "dtype", "stored"):
+        ir.parse_dtype(data[name])
     return Assignment(**data | lists)
 
 

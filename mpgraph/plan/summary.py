@@ -23,9 +23,7 @@ def summarize(labelling: Labelling) -> tuple[tuple[PlannedCast, ...], tuple[Plan
             targets = wanted.setdefault(value, {})
             targets[target] = targets.get(target, 0) + 1
     paths = {
-        value: scope.path
-        for scope in labelling.graph.scopes
-        for value in _defined(scope.graph)
+        value: scope.path for scope in labelling.graph.scopes for value in _defined(scope.graph)
     }
     casts = tuple(
         PlannedCast(

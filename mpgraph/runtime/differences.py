@@ -179,7 +179,7 @@ def _is_float(array: Array) -> bool:
     # numpy counts the types of ml_dtypes as "V"; integers of 4 bits among them are not floats.
     if array.dtype.kind == "V":
         return "float" in str(array.dtype)
-    return array.dtype.kind == "f"
+    return bool(array.dtype.kind == "f")
 
 
 def _kind(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Reading the attributes of a node, also where they refer to an attribute of the enclosing function."""
+"""Reading the attributes of a node, also where they refer to one of the enclosing function."""
 
 from __future__ import annotations
 

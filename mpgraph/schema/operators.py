@@ -10,7 +10,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -90,7 +90,7 @@ def register(operator: Operator) -> None:
     lookup.cache_clear()
 
 
-@lru_cache(maxsize=None)
+@cache
 def lookup(domain: str, op_type: str, opset: int | None) -> Operator | None:
     """The schema of ``op_type`` in the version that ``opset`` selects.
 

@@ -35,7 +35,7 @@ TYPE_ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("", "MelWeightMatrix"): "output_datatype",
     ("", "SequenceEmpty"): "dtype",
 }
-"""The attribute that holds the output dtype, for operators whose output can be retyped by it alone."""
+"""The attribute that holds the output dtype, where the output can be retyped by it alone."""
 
 
 def _operand(types: Types, index: int) -> str | None:

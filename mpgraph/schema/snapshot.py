@@ -21,9 +21,7 @@ def contrib_operators() -> dict[str, Any]:
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
-    schemas = [
-        schema for schema in runtime.get_all_operator_schema() if schema.domain in _DOMAINS
-    ]
+    schemas = [schema for schema in runtime.get_all_operator_schema() if schema.domain in _DOMAINS]
     schemas.sort(key=lambda schema: (schema.domain, schema.name, schema.since_version))
     return {
         "onnxruntime": onnxruntime.__version__,

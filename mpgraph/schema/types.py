@@ -1,4 +1,4 @@
-"""Types of values, written as ONNX type strings such as ``tensor(float16)`` or ``seq(tensor(float))``.
+"""Types of values as ONNX type strings, such as ``tensor(float16)`` or ``seq(tensor(float))``.
 
 The strings are those of operator schemas and of onnxruntime's kernel registry, so a value's type, a
 schema's constraint and a kernel's constraint are compared as they are.
@@ -6,7 +6,7 @@ schema's constraint and a kernel's constraint are compared as they are.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from mpgraph import ir
 
@@ -26,7 +26,7 @@ FLOAT_TYPES: frozenset[ir.DataType] = ir.FLOATS
 """The float types that a policy can choose between; 8- and 4-bit floats are storage formats."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def tensor(dtype: ir.DataType) -> str:
     """The type string of a dense tensor of ``dtype``."""
     return ir.type_string(dtype)
@@ -42,16 +42,16 @@ def is_tensor(type_string: str) -> bool:
     return type_string.startswith("tensor(")
 
 
-@lru_cache(maxsize=None)
+@cache
 def unwrap(type_string: str) -> str:
-    """Take one layer off: ``seq(X)`` and ``optional(X)`` give ``X``; a tensor is returned as it is."""
+    """Take one layer off: ``seq(X)`` and ``optional(X)`` give ``X``, a tensor itself."""
     for wrapper in ("seq(", "optional("):
         if type_string.startswith(wrapper):
             return type_string[len(wrapper) : -1]
     return type_string
 
 
-@lru_cache(maxsize=None)
+@cache
 def _tensor_part(type_string: str) -> tuple[int, int] | None:
     start = type_string.find("tensor(")
     if start < 0:
@@ -59,7 +59,7 @@ def _tensor_part(type_string: str) -> tuple[int, int] | None:
     return start, type_string.index(")", start) + 1
 
 
-@lru_cache(maxsize=None)
+@cache
 def element_type(type_string: str | None) -> ir.DataType | None:
     """The dtype of the tensors inside a type, however deeply wrapped; None where there is none."""
     part = None if type_string is None else _tensor_part(type_string)
@@ -68,7 +68,7 @@ def element_type(type_string: str | None) -> ir.DataType | None:
     return ir.from_type_string(type_string[part[0] : part[1]])
 
 
-@lru_cache(maxsize=None)
+@cache
 def with_element_type(type_string: str, dtype: ir.DataType) -> str:
     """The same type with tensors of another ``dtype`` inside."""
     part = _tensor_part(type_string)

@@ -32,7 +32,14 @@ from mpgraph.runtime import create_session, run
 _TOLERANCE = {"float16": 1e-2, "bfloat16": 4e-2}
 """Largest error over the range of an output that a single operator may have."""
 
-_RANDOM = {"Bernoulli", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"}
+_RANDOM = {
+    "Bernoulli",
+    "RandomNormal",
+    "RandomUniform",
+    "RandomNormalLike",
+    "RandomUniformLike",
+    "Multinomial",
+}
 
 
 @dataclass(frozen=True)

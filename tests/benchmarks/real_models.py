@@ -1,6 +1,6 @@
 """The real float32 models, converted by ``mixed_float16`` and judged under rounding emulation.
 
-``python -m tests.benchmarks.real_models [--targets cuda,webgpu] [--policy P] [--no-data] [NAME ...]``
+``python -m tests.benchmarks.real_models [--targets cuda,webgpu] [--policy P] [--no-data] [NAME]``
 
 Each model is converted for each target, with its own inputs as data unless ``--no-data`` is given,
 and its outputs are compared with those of the original with every float16 value rounded. Needs
@@ -53,7 +53,11 @@ def convert_one(name: str, path: Path, target: str, policy: str, with_data: bool
     started = time.perf_counter()
     try:
         result = mpgraph.convert(
-            path, policy, target=target, data=feeds if with_data else None, verify="load",
+            path,
+            policy,
+            target=target,
+            data=feeds if with_data else None,
+            verify="load",
             allow_slow=True,
         )
         seconds = time.perf_counter() - started

@@ -34,10 +34,8 @@ def test_a_saved_plan_laid_over_a_fresh_load_gives_the_same_model(name, policy, 
     run(direct, APPLY, facts)
     saved = Plan.from_json(plan.to_json())
     assert saved == plan
-    later = Facts(saved)
-    run(again, f"{PREPARE},{APPLY}", Facts(*given(policy, target), saved))
+    run(again, f"{PREPARE},infer-dtypes,{APPLY}", Facts(*given(policy, target), saved))
     assert ir.print_model(again) == ir.print_model(direct)
-    assert later.get(Plan) == plan
 
 
 @pytest.mark.parametrize("name", models.builders())
@@ -92,8 +90,8 @@ def test_an_unknown_dtype_in_a_plan_is_refused():
     plan, _ = planned(model)
     data = json.loads(plan.to_json())
     data["assignments"][0]["dtype"] = "float17"
-    with pytest.raises(PlanError):
-        lay_over(Plan.from_json(json.dumps(data)), model)
+    with pytest.raises(PlanError, match="float17"):
+        Plan.from_json(json.dumps(data))
 
 
 def test_every_assignment_has_a_reason_and_counts_once():

@@ -24,9 +24,43 @@ _WIDE_INTEGERS = frozenset(
 )
 
 _KEEP_INTEGERS = frozenset(
-    """Identity Reshape Flatten Squeeze Unsqueeze Transpose Expand Tile Concat Slice Split Gather
-    GatherElements GatherND ScatterND ScatterElements Pad Add Sub Mul Neg Abs Floor Ceil Round Min
-    Max Range Mod CumSum ReduceMax ReduceMin ReduceSum ReduceProd Where""".split()
+    [
+        "Identity",
+        "Reshape",
+        "Flatten",
+        "Squeeze",
+        "Unsqueeze",
+        "Transpose",
+        "Expand",
+        "Tile",
+        "Concat",
+        "Slice",
+        "Split",
+        "Gather",
+        "GatherElements",
+        "GatherND",
+        "ScatterND",
+        "ScatterElements",
+        "Pad",
+        "Add",
+        "Sub",
+        "Mul",
+        "Neg",
+        "Abs",
+        "Floor",
+        "Ceil",
+        "Round",
+        "Min",
+        "Max",
+        "Range",
+        "Mod",
+        "CumSum",
+        "ReduceMax",
+        "ReduceMin",
+        "ReduceSum",
+        "ReduceProd",
+        "Where",
+    ]
 )
 """Operators that give integers for integers."""
 
@@ -50,9 +84,9 @@ def integers_from_casts(evidence: Evidence) -> Iterator[Hazard]:
     """
     pending: deque[ir.Value] = deque()
     for node in evidence.nodes:
-        if node.op_type == "Cast" and evidence.flow.dtype(node.inputs[0]) in _WIDE_INTEGERS:
-            pending.append(node.outputs[0])
-        elif node.op_type == "Range":
+        if (
+            node.op_type == "Cast" and evidence.flow.dtype(node.inputs[0]) in _WIDE_INTEGERS
+        ) or node.op_type == "Range":
             pending.append(node.outputs[0])
     seen = {value for value in pending if value in evidence.graph.results}
     pending = deque(seen)

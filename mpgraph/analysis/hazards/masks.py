@@ -13,9 +13,30 @@ from mpgraph.analysis.hazards.names import short_name
 __all__ = ["carried_overflow"]
 
 _BOUNDING = frozenset(
-    """Softmax Sigmoid HardSigmoid Tanh Erf Softsign Sign Sin Cos Atan LayerNormalization
-    InstanceNormalization GroupNormalization RMSNormalization LpNormalization MeanVarianceNormalization
-    Exp Clip Shape Size Hardmax Reciprocal""".split()
+    [
+        "Softmax",
+        "Sigmoid",
+        "HardSigmoid",
+        "Tanh",
+        "Erf",
+        "Softsign",
+        "Sign",
+        "Sin",
+        "Cos",
+        "Atan",
+        "LayerNormalization",
+        "InstanceNormalization",
+        "GroupNormalization",
+        "RMSNormalization",
+        "LpNormalization",
+        "MeanVarianceNormalization",
+        "Exp",
+        "Clip",
+        "Shape",
+        "Size",
+        "Hardmax",
+        "Reciprocal",
+    ]
 )
 """Operators whose result stays in range although an operand does not."""
 
@@ -53,9 +74,7 @@ def carried_overflow(evidence: Evidence) -> Iterator[Hazard]:
             )
 
 
-def _reached(
-    evidence: Evidence, value: ir.Value, bound: float
-) -> Iterator[tuple[ir.Value, float]]:
+def _reached(evidence: Evidence, value: ir.Value, bound: float) -> Iterator[tuple[ir.Value, float]]:
     for use in value.uses():
         if use.node.op_type in _BOUNDING:
             continue

@@ -13,13 +13,15 @@ __all__ = ["decomposed_normalizations"]
 
 _LARGEST_EPSILON = 0.1
 _MEANS = frozenset(
-    "ReduceMean ReduceSum ReduceSumSquare ReduceL2 GlobalAveragePool AveragePool".split()
+    ["ReduceMean", "ReduceSum", "ReduceSumSquare", "ReduceL2", "GlobalAveragePool", "AveragePool"]
 )
 _ROOTS = frozenset({"Sqrt", "Rsqrt"})
 
 
 def decomposed_normalizations(evidence: Evidence) -> Iterator[Hazard]:
-    """Mean of squares plus epsilon, root, quotient: squares overflow above 256 and vanish below 2^-12.
+    """Mean of squares plus epsilon, root, quotient.
+
+    Squares overflow float16 above 256 and vanish below 2^-12.
 
     Found from its middle: a root of (mean of squares + small constant). From there back to the
     squares and the difference from the mean, and forward to the quotient.
@@ -61,9 +63,7 @@ def _island(evidence: Evidence, root: ir.Node) -> list[ir.Node]:
         ]
         if not any(0 < abs(epsilon) <= _LARGEST_EPSILON for epsilon in epsilons):
             return []
-        mean = next(
-            (found for value in added.inputs if (found := _producer(value, _MEANS))), None
-        )
+        mean = next((found for value in added.inputs if (found := _producer(value, _MEANS))), None)
     if mean is None:
         return []
     island = [root, mean, *([added] if added is not None else [])]
@@ -83,7 +83,5 @@ def _quotients(root: ir.Node) -> Iterator[ir.Node]:
         yield use.node
         if use.node.op_type == "Reciprocal":
             yield from (
-                inner.node
-                for inner in use.node.outputs[0].uses()
-                if inner.node.op_type == "Mul"
+                inner.node for inner in use.node.outputs[0].uses() if inner.node.op_type == "Mul"
             )

@@ -13,12 +13,26 @@ from mpgraph.analysis.hazards.names import short_name
 
 __all__ = ["exponential_sums", "long_sums"]
 
-_SUMS = frozenset({"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "CumSum", "ReduceLogSumExp"})
+_SUMS = frozenset(
+    {"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "CumSum", "ReduceLogSumExp"}
+)
 _TYPICAL_MAGNITUDE = 16.0
 """Activations of normalised networks rarely pass this; a longer sum than max / 16 may overflow."""
 
 _PASSED_THROUGH = frozenset(
-    "Identity Reshape Squeeze Unsqueeze Transpose Mul Cast Slice Concat Where Add".split()
+    [
+        "Identity",
+        "Reshape",
+        "Squeeze",
+        "Unsqueeze",
+        "Transpose",
+        "Mul",
+        "Cast",
+        "Slice",
+        "Concat",
+        "Where",
+        "Add",
+    ]
 )
 
 
@@ -61,14 +75,13 @@ def _known_terms(operand: ir.Shape, result: ir.Shape | None) -> int | None:
     """With symbolic extents that survive, the reduced ones may still be known."""
     if result is None or len(operand) != len(result):
         return None
-    reduced = [
-        before for before, after in zip(operand, result, strict=True) if before != after
-    ]
-    return prod(reduced) if all(isinstance(extent, int) for extent in reduced) else None
+    reduced = [before for before, after in zip(operand, result, strict=True) if before != after]
+    known = [extent for extent in reduced if isinstance(extent, int)]
+    return prod(known) if len(known) == len(reduced) else None
 
 
 def exponential_sums(evidence: Evidence) -> Iterator[Hazard]:
-    """Exp before a sum: a softmax or log-sum-exp in pieces, whose parts leave the range together."""
+    """Exp before a sum: a softmax or log-sum-exp in pieces, whose sum leaves the range."""
     for node in evidence.nodes:
         if node.domain != "" or node.op_type != "Exp":
             continue
