@@ -115,6 +115,8 @@ def _choose_without_node(cell: Cell, policy: PolicyMap) -> Choice:
 def _choose_for_node(cell: Cell, resolution: Resolution, node: ir.Node | None = None) -> Choice:
     policy = resolution.policy
     compute = _compute(policy)
+    if cell.dtype == ir.DataType.DOUBLE and compute == ir.DataType.FLOAT:
+        return _kept(cell)
     if resolution.rule is not None:
         reason = Reason("rule", _rule_text(resolution), resolution.rule.selector)
         return Choice(frozenset({compute}), reason, explicit=True)

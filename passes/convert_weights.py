@@ -114,6 +114,14 @@ class _ConstantWriter:
                 node.replace_input_with(index, result)
             for graph, index in users.outputs:
                 graph.outputs[index] = result
+            if users.outputs and result is not value:
+                self._take_name(value, result)
+
+    def _take_name(self, value: ir.Value, result: ir.Value) -> None:
+        """Give the public name of an output to what replaces it."""
+        public = value.name or ""
+        value.name = self._namer.value_name(f"{public}_inner")
+        result.name = public
 
     def _copy(
         self, value: ir.Value, source: ir.TensorProtocol, dtype: ir.DataType, copies: int

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpgraph import ir
+from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts, Pass
-from mpgraph.schema import type_of
 
 __all__ = ["Fold"]
 
@@ -35,9 +35,11 @@ class Fold(Pass):
         """Fold every graph of the model, inner ones included."""
         changed = False
         scopes = tuple(ir.graphs(model))
-        for scope in scopes:
-            for node in scope.graph:
-                changed |= _fold_cast(node)
+        casts = [(scope, node) for scope in scopes for node in scope.graph if _is_cast(node)]
+        flow = infer_types(model) if casts else TypeFlow()
+        for scope, node in casts:
+            if scope.function is None or not flow.polymorphic:
+                changed |= _fold_cast(node, flow)
         for scope in reversed(scopes):
             changed |= _remove_dead_casts(scope.graph)
             changed |= _remove_dead_constants(scope.graph)
@@ -53,11 +55,11 @@ def _target(node: ir.Node) -> ir.DataType | None:
     return None if attribute is None or attribute.is_ref() else ir.DataType(attribute.as_int())
 
 
-def _fold_cast(node: ir.Node) -> bool:
+def _fold_cast(node: ir.Node, flow: TypeFlow) -> bool:
     """Hand the consumers of a needless cast what it was made from."""
-    if not _is_cast(node) or node.inputs[0] is None:
+    if node.inputs[0] is None:
         return False
-    source = _equivalent(node.inputs[0], _target(node))
+    source = _equivalent(node.inputs[0], _target(node), flow)
     if source is None or source is node.outputs[0]:
         return False
     result = node.outputs[0]
@@ -67,17 +69,17 @@ def _fold_cast(node: ir.Node) -> bool:
     return True
 
 
-def _equivalent(value: ir.Value, dtype: ir.DataType | None) -> ir.Value | None:
+def _equivalent(value: ir.Value, dtype: ir.DataType | None, flow: TypeFlow) -> ir.Value | None:
     """The value that a cast of ``value`` to ``dtype`` repeats; None if there is none."""
     if dtype is None:
         return None
-    if value.dtype == dtype and type_of(value.type) is not None:
+    if flow.dtype(value) == dtype:
         return value
     node = value.producer()
     if node is None or not _is_cast(node) or node.inputs[0] is None:
         return None
     before = node.inputs[0]
-    if before.dtype == dtype and (dtype, _target(node)) in _EXACT:
+    if flow.dtype(before) == dtype and (dtype, _target(node)) in _EXACT:
         return before
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,8 +30,8 @@ class Normalize(Pass):
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Normalize the model in place."""
         changed = _drop_initializer_inputs(model)
-        while polymorphic := _polymorphic_calls(infer_types(model)):
-            _specialize(model, polymorphic)
+        while (flow := infer_types(model)).polymorphic:
+            _specialize(model, flow)
             changed = True
         return changed
 
@@ -44,26 +45,23 @@ def _drop_initializer_inputs(model: ir.Model) -> bool:
     return True
 
 
-def _polymorphic_calls(flow: TypeFlow) -> list[ir.Node]:
-    """The calls that gave a function other types than its first call did."""
-    return [
-        node for node, function in flow.calls.items() if function.identifier() in flow.polymorphic
-    ]
-
-
-def _specialize(model: ir.Model, calls: list[ir.Node]) -> None:
-    """Give each call of a polymorphic function a function of its own."""
+def _specialize(model: ir.Model, flow: TypeFlow) -> None:
+    """Give each polymorphic function a copy per further signature that it is called with."""
     taken = {name for _, name, _ in model.functions}
-    seen: set[ir.OperatorIdentifier] = set()
-    for node in calls:
-        identifier = node.op_identifier()
-        if identifier not in seen:
-            seen.add(identifier)
+    names: dict[ir.OperatorIdentifier, dict[Hashable, str]] = {}
+    for node, function in flow.calls.items():
+        identifier = function.identifier()
+        if identifier not in flow.polymorphic:
             continue
-        function = model.functions[identifier].clone()
-        function.name = _unused(function.name, taken)
-        model.functions[function.identifier()] = function
-        node.op_type = function.name
+        known = names.setdefault(identifier, {})
+        signature = flow.signatures[node]
+        if not known:
+            known[signature] = function.name
+        elif signature not in known:
+            copy = function.clone()
+            copy.name = known[signature] = _unused(function.name, taken)
+            model.functions[copy.identifier()] = copy
+        node.op_type = known[signature]
 
 
 def _unused(base: str, taken: set[str]) -> str:

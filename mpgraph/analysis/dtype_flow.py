@@ -28,7 +28,7 @@ from mpgraph.schema import (
 __all__ = ["TypeFlow", "infer_types", "leading_operands"]
 
 Types = Sequence[str | None]
-_Signature = tuple[tuple[str | None, ...], tuple[tuple[str, str], ...]]
+Signature = tuple[tuple[str | None, ...], tuple[tuple[str, str], ...]]
 
 
 @dataclass
@@ -38,12 +38,15 @@ class TypeFlow:
     Attributes:
         types: The type string of every value whose type is known.
         calls: For each node that calls a local function, that function.
+        signatures: For each such node, what tells the types of the body apart: the types of its
+            operands, and those of its attributes that can decide a type.
         polymorphic: Functions that are called with more than one list of operand types or
             attributes, so that no single type describes the values of their bodies.
     """
 
     types: dict[ir.Value, str] = field(default_factory=dict)
     calls: dict[ir.Node, ir.Function] = field(default_factory=dict)
+    signatures: dict[ir.Node, Signature] = field(default_factory=dict)
     polymorphic: set[ir.OperatorIdentifier] = field(default_factory=set)
 
     def type(self, value: ir.Value | None) -> str | None:
@@ -69,9 +72,9 @@ class _Inference:
     def __init__(self, model: ir.Model) -> None:
         self.model = model
         self.flow = TypeFlow()
-        self._signatures: dict[ir.OperatorIdentifier, _Signature] = {}
+        self._signatures: dict[ir.OperatorIdentifier, Signature] = {}
         self._plain_results: dict[Hashable, Types] = {}
-        self._other_results: dict[tuple[ir.OperatorIdentifier, _Signature], Types] = {}
+        self._other_results: dict[tuple[ir.OperatorIdentifier, Signature], Types] = {}
 
     def run_graph(
         self, graph: ir.Graph, imports: Mapping[str, int], bindings: Bindings
@@ -146,6 +149,7 @@ class _Inference:
         }
         given |= defaults
         signature = (tuple(operands), _type_attributes(given))
+        self.flow.signatures[node] = signature
         known = self._signatures.setdefault(identifier, signature)
         if known is signature:
             return self._run_function(function, operands, given)

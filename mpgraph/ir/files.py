@@ -8,7 +8,7 @@ from pathlib import Path
 
 import onnx
 import onnx.serialization
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 
 from mpgraph.errors import ModelFileError
 

@@ -26,7 +26,7 @@ def rounded(array: NDArray[np.generic], dtype: DataType) -> NDArray[np.generic]:
     for start in range(0, source.size, _BLOCK_ELEMENTS):
         block = source[start : start + _BLOCK_ELEMENTS]
         # False for NaN too, which then takes the careful way.
-        if not (block.min() >= -largest and block.max() <= largest):
+        if not (float(block.min()) >= -largest and float(block.max()) <= largest):
             wide = block.astype(np.float64)
             block = np.where(np.isfinite(wide), np.clip(wide, -largest, largest), wide)
         target[start : start + _BLOCK_ELEMENTS] = block

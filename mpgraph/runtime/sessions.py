@@ -194,15 +194,22 @@ def _to_ort_value(value: Any) -> Any:
         raise VerificationError(
             "session", "a sequence input beside bfloat16 inputs or outputs cannot be fed"
         )
-    array = np.ascontiguousarray(value)
+    # Not ascontiguousarray, which gives a scalar an axis.
+    array = np.asarray(value, order="C")
     if array.dtype == ml_dtypes.bfloat16:
         return ort_value.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16), _BFLOAT16)
     return ort_value.ortvalue_from_numpy(array)
 
 
 def _from_ort_value(value: Any) -> Any:
+    if not value.has_value():
+        return None
+    if not value.is_tensor():
+        raise VerificationError(
+            "session", "a sequence output beside bfloat16 inputs or outputs cannot be read"
+        )
     if value.data_type() != "tensor(bfloat16)":
-        return value.numpy() if value.is_tensor() else value
+        return value.numpy()
     shape = tuple(value.shape())
     count = int(np.prod(shape, dtype=np.int64))
     if count == 0:

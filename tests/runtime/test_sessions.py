@@ -46,6 +46,16 @@ def test_bfloat16_inputs_and_outputs() -> None:
     assert list(run(create_session(model), {"x": x, "f": f}, ["y"])) == ["y"]
 
 
+def test_scalars_beside_bfloat16_stay_scalars() -> None:
+    model = build(
+        "g (bfloat16[n] x, float s) => (bfloat16[n] y, float t){ y = Identity (x) t = Neg (s) }"
+    )
+    x = np.array([1, 2], ml_dtypes.bfloat16)
+    got = run(create_session(model), {"x": x, "s": np.array(2, np.float32)})
+    assert got["t"].shape == ()
+    np.testing.assert_array_equal(got["y"], x)
+
+
 def test_float16_strings_and_sequences() -> None:
     model = build(
         "g (float16[n] x, string[k] s) => (float16[n] y, string[k] t, seq(float16[n]) q)"
