@@ -319,6 +319,30 @@ def test_a_hazard_names_the_cells_on_both_sides():
     assert "3.403e+38" in carried.evidence
 
 
+def test_an_exp_keeps_wide_what_leads_to_it_and_not_its_siblings():
+    model = build(unary("v = Neg (x) e = Exp (v) r = Relu (v) y = Add (e, r)"))
+    flow = infer_types(model)
+    graph = build_cells(model, flow)
+    evidence = Evidence(graph, flow, ir.DataType.FLOAT16, {})
+    (found,) = [one for one in find_hazards(evidence) if one.kind == "ill-conditioned"]
+    by_op = {node.op_type: graph.results[node.outputs[0]] for node in model.graph}
+    assert set(found.cells) == {by_op["Neg"], by_op["Exp"]}
+
+
+def test_the_mean_that_is_subtracted_belongs_to_the_normalization():
+    model = build(
+        "g (float[2,4] x) => (float[2,4] y) { m = ReduceMean (x, a) c = Sub (x, m) "
+        "q = Mul (c, c) v = ReduceMean (q, a) w = Add (v, e) d = Sqrt (w) y = Div (c, d) }",
+        a=np.array([1]),
+        e=scalar(1e-5),
+    )
+    flow = infer_types(model)
+    graph = build_cells(model, flow)
+    evidence = Evidence(graph, flow, ir.DataType.FLOAT16, {})
+    (found,) = [one for one in find_hazards(evidence) if one.kind == "decomposed-normalization"]
+    assert {graph.results[node.outputs[0]] for node in model.graph} <= set(found.cells)
+
+
 def test_a_carried_mask_ends_at_its_softmax():
     found = kinds(
         unary("m = Add (x, c) s = Softmax (m) t = Mul (s, s) y = Neg (t)"), c=scalar(-LARGEST)

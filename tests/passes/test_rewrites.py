@@ -371,6 +371,11 @@ class TestFold:
         assert [value.name for value in model.graph.outputs] == ["y", "z"]
         ir.check_model(model)
 
+    def test_a_stale_declaration_removes_no_cast(self):
+        model = build("g (float[2] x) => (float16[2] y) { r = Relu (x) y = Cast <to = 10> (r) }")
+        model.graph[0].outputs[0].type = ir.TensorType(F16)
+        assert not run(model, "fold", Facts())
+
     def test_dead_constants_go_in_every_graph(self):
         model = ir.load(models.build("if_captures"))
         branch = next(node for node in model.graph if node.op_type == "If")

@@ -266,7 +266,8 @@ def test_bfloat16_and_strings_survive_npz(tmp_path: Path) -> None:
         InputSpec("s", ir.DataType.STRING, (2,)),
     )
     values = np.array([0.1, 3], ml_dtypes.bfloat16)
-    np.savez(path, **{"0|b": values, "0|s": np.array(["a", "bc"])})
+    arrays: dict[str, Any] = {"0|b": values, "0|s": np.array(["a", "bc"])}
+    np.savez(path, **arrays)
     feed = load_data(path, specs).first()
     assert feed["b"].dtype == ml_dtypes.bfloat16
     np.testing.assert_array_equal(feed["b"], values)
@@ -285,9 +286,6 @@ def test_sequences_and_optionals() -> None:
     assert "wants a list of arrays, got ndarray" in refusal({"s": array, "o": array}, specs)
 
 
-@pytest.mark.skipif(
-    not hasattr(ir, "read_value_file"), reason="mpgraph.ir.read_value_file is not there"
-)
 def test_data_sets_of_the_model_zoo(tmp_path: Path) -> None:
     for i, feed in enumerate(feeds(11)):
         folder = tmp_path / f"test_data_set_{i}"

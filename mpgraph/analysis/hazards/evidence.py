@@ -136,6 +136,12 @@ class Evidence:
         own = () if producer is None else (producer,)
         return (*own, *self.consumers.get(value, ()))
 
+    def between(self, value: ir.Value, node: ir.Node) -> tuple[int, ...]:
+        """The cells that must be wide for a value to reach one node wide, whoever else takes it."""
+        producer = self.graph.results.get(value)
+        own = () if producer is None else (producer,)
+        return (*own, *self.cells_of([node]))
+
     def cells_of(self, nodes: Iterable[ir.Node]) -> tuple[int, ...]:
         """The cells of nodes: those of their operands and results."""
         return tuple(dict.fromkeys(self._cells_of(nodes)))

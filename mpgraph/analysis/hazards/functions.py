@@ -39,7 +39,7 @@ def ill_conditioned(evidence: Evidence) -> Iterator[Hazard]:
                 f"{node.op_type} needs more digits than {short_name(evidence.dtype)} has",
                 value,
                 reason,
-                (*evidence.around(value), *evidence.cells_of([node])),
+                evidence.between(value, node),
                 measured=evidence.statistics(value) is not None,
             )
 

@@ -128,7 +128,7 @@ def integers_to_casts(evidence: Evidence) -> Iterator[Hazard]:
             _finding(evidence),
             value,
             f"{node.op_type} turns its rounding error into whole steps",
-            (*evidence.around(value), *evidence.cells_of([node])),
+            evidence.between(value, node),
         )
 
 

@@ -61,7 +61,7 @@ def measured_small_divisors(evidence: Evidence) -> Iterator[Hazard]:
             f"activation underflows {short_name(evidence.dtype)}",
             value,
             f"{node.op_type} takes it at {found.amin_nonzero:.4g}",
-            (*evidence.around(value), *evidence.cells_of([node])),
+            evidence.between(value, node),
             measured=True,
         )
 

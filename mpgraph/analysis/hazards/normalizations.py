@@ -73,6 +73,8 @@ def _island(evidence: Evidence, root: ir.Node) -> list[ir.Node]:
         difference = _producer(square.inputs[0], frozenset({"Sub"}))
         if difference is not None:
             island.append(difference)
+            centre = _producer(difference.inputs[1], _MEANS)
+            island += [centre] if centre is not None else []
     return [*island, *_quotients(root)]
 
 

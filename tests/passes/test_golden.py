@@ -1,0 +1,238 @@
+"""Golden IR: what each pass makes of a few models, as text under ``tests/golden/<pass>/``.
+
+A pass that rewrites is shown by the model after it, a pass that decides by what it decided. After
+an intended change write the files anew, read the difference, and commit both::
+
+    MPGRAPH_UPDATE_GOLDEN=1 python -m pytest tests/passes/test_golden.py
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import models
+from mpgraph import ir
+from mpgraph.analysis import TypeFlow
+from mpgraph.passmgr import pass_table
+from mpgraph.plan import Draft, Plan
+from mpgraph.policy import PolicyMap
+from mpgraph.runtime import DataSet, Measurements, input_specs, load_data
+from tests.pipelines import given, run
+from tests.runtime.builders import build
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+UPDATE = "MPGRAPH_UPDATE_GOLDEN" in os.environ
+PREPARED = "normalize,convert-opset,infer-dtypes"
+ASSIGNED = f"{PREPARED},assign-policy"
+LEGAL = f"{ASSIGNED},protect-numerics,legalize{{allow-slow=true}}"
+PLACED = f"{LEGAL},place-casts"
+CAST = f"{PLACED},insert-casts"
+
+MASKED = """g (float[2,4] x, bool[2,4] keep) => (float[2,4] y) {
+    scores = MatMul (x, w)
+    masked = Where (keep, scores, lowest)
+    shifted = Add (masked, epsilon)
+    y = Softmax (shifted)
+}"""
+
+
+def masked():
+    return build(
+        MASKED,
+        w=np.eye(4, dtype=np.float32),
+        lowest=np.array(-np.finfo(np.float32).max),
+        epsilon=np.array(1e-8, np.float32),
+    )
+
+
+def builder(name, **options):
+    return lambda: ir.load(models.build(name, **options))
+
+
+def old_style():
+    """Before IR version 4 every initializer was a graph input as well."""
+    model = build("g (float[2] x) => (float[2] y) { y = Mul (x, w) }", w=np.ones(2, np.float32))
+    model.graph.inputs.append(model.graph.initializers["w"])
+    model.ir_version = 3
+    return model
+
+
+def polymorphic():
+    import onnx
+    import onnx_ir
+
+    proto = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["": 18, "l": 1]>
+        g (float16[2] a, float[2] b) => (float16[2] x, float[2] y) { x = l.f (a) y = l.f (b) }
+        <domain: "l", opset_import: ["": 18]> f (p) => (q) { q = Relu (p) }"""
+    )
+    return onnx_ir.serde.deserialize_model(proto)
+
+
+def show_model(model, facts):
+    return ir.print_model(model)
+
+
+def show_types(model, facts):
+    flow = facts.get(TypeFlow)
+    lines = [f"{value.name}: {known}" for value, known in flow.types.items()]
+    lines += [f"polymorphic {domain}::{name}" for domain, name, _ in sorted(flow.polymorphic)]
+    return "\n".join(lines) + "\n"
+
+
+def show_draft(model, facts):
+    draft = facts.get(Draft)
+    lines = []
+    for cell, choice in zip(draft.graph.cells, draft.choices, strict=True):
+        if cell.sites:
+            allowed = "|".join(sorted(ir.dtype_name(dtype) for dtype in choice.allowed))
+            stored = f" stored {ir.dtype_name(choice.storage)}" if choice.storage else ""
+            node = next(iter(cell.nodes), None)
+            op = f" {node.op_type}" if node else ""
+            reason = f"{choice.reason.stage}: {choice.reason.text}"
+            lines.append(f"{cell.key}{op}: {allowed}{stored}  ({reason})")
+    lines += [f"hazard {one.kind} at {one.value}: {one.evidence}" for one in draft.hazards]
+    lines += [f"warning {text}" for text in draft.warnings]
+    return "\n".join(lines) + "\n"
+
+
+def show_allowed(model, facts):
+    """The choices without reasons, which hold measured errors."""
+    draft = facts.get(Draft)
+    lines = [
+        f"{cell.key}: {'|'.join(sorted(ir.dtype_name(dtype) for dtype in choice.allowed))}"
+        for cell, choice in zip(draft.graph.cells, draft.choices, strict=True)
+        if cell.sites
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def show_plan(model, facts):
+    plan = facts.get(Plan)
+    lines = [
+        f"{one.key} {one.op_type or '-'}: {one.before} -> {one.dtype} ({one.stage}: {one.reason})"
+        for one in plan.assignments
+    ]
+    lines += [
+        f"cast {one.graph} {one.value}: {one.source} -> {one.target} x{one.consumers}"
+        for one in plan.casts
+    ]
+    lines += [
+        f"constant {one.graph} {one.constant}: {one.before} -> {'+'.join(one.stored)}"
+        f" used as {'+'.join(one.used)}"
+        for one in plan.storage
+    ]
+    lines += [f"cost {name}: {cost}" for name, cost in plan.costs.items()]
+    return "\n".join(lines) + "\n"
+
+
+def show_measurements(model, facts):
+    values = facts.get(Measurements).values
+    return "".join(
+        f"{name}: count {seen.count} amax {seen.amax:.3g} amin {seen.amin_nonzero:.3g}"
+        f" integers {seen.integer_valued}\n"
+        for name, seen in values.items()
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """One golden file: ``model`` after ``before`` and then the pass ``text``."""
+
+    text: str
+    name: str
+    model: Callable[[], ir.Model]
+    before: str = ""
+    show: Callable = show_model
+    policy: object = "mixed_float16"
+    target: str = "cuda"
+    data: list = field(default_factory=list)
+
+    @property
+    def path(self):
+        return GOLDEN / self.text.partition("{")[0] / f"{self.name}.txt"
+
+
+RULED = PolicyMap("mixed_float16", {"op:Softmax": "float32", "name:/first/*": "float16"})
+INTEGERS = [{"x": np.array([[1, 2, 3, 4]] * 2, np.float32), "keep": np.ones((2, 4), bool)}]
+NOT_INTEGERS = models.feeds("mlp")[:1]
+
+CASES = [
+    Case("normalize", "initializer_inputs", old_style),
+    Case("normalize", "polymorphic_function", polymorphic),
+    Case("convert-opset", "old_opset", builder("old_opset"), policy="bfloat16"),
+    Case("infer-dtypes", "functions", builder("functions"), show=show_types),
+    Case("infer-dtypes", "optionals", builder("optionals"), show=show_types),
+    Case("infer-dtypes", "loop_state", builder("loop_state"), show=show_types),
+    Case("measure", "masked", masked, PREPARED, show_measurements, data=INTEGERS),
+    Case("assign-policy", "rules", builder("shared_weights"), PREPARED, show_draft, RULED),
+    Case("assign-policy", "scan_state", builder("scan_state"), PREPARED, show_draft),
+    Case("assign-policy", "casts", builder("casts"), PREPARED, show_draft, "float16"),
+    Case("protect-numerics", "masked", masked, ASSIGNED, show_draft, "float16"),
+    Case("protect-numerics", "casts", builder("casts"), ASSIGNED, show_draft),
+    Case("protect-numerics", "masked_bfloat16", masked, ASSIGNED, show_draft, "bfloat16"),
+    Case("legalize", "old_opset", builder("old_opset"), ASSIGNED, show_draft, "float16", "webgpu"),
+    Case("legalize", "slow_on_cpu", builder("mlp"), ASSIGNED, show_draft, "float16", "cpu"),
+    Case(
+        "legalize{allow-slow=true}",
+        "bfloat16_on_cpu",
+        builder("lstm"),
+        ASSIGNED,
+        show_draft,
+        "bfloat16",
+        "cpu",
+    ),
+    Case(
+        "refine-accuracy{tolerance=1e-5}",
+        "mlp",
+        builder("mlp"),
+        LEGAL,
+        show_allowed,
+        data=NOT_INTEGERS,
+    ),
+    Case("place-casts", "fan_out", builder("fan_out", consumers=4), LEGAL, show_plan),
+    Case("place-casts", "if_captures", builder("if_captures"), LEGAL, show_plan),
+    Case("insert-casts", "fan_out", builder("fan_out", consumers=4), PLACED),
+    Case("insert-casts", "if_captures", builder("if_captures"), PLACED, policy="float16"),
+    Case("insert-casts", "scan_state", builder("scan_state"), PLACED, target="webgpu"),
+    Case("insert-casts", "output_consumed", builder("output_consumed"), PLACED, policy="float16"),
+    Case("insert-casts", "sequences", builder("sequences"), PLACED, policy="float16"),
+    Case("insert-casts", "optionals", builder("optionals"), PLACED, policy="float16"),
+    Case("insert-casts", "functions", builder("functions"), PLACED, policy="bfloat16"),
+    Case("convert-weights", "shared_weights", builder("shared_weights"), CAST),
+    Case("convert-weights", "initializer_output", builder("initializer_output"), CAST),
+    Case("convert-weights", "functions", builder("functions"), CAST, policy="bfloat16"),
+    Case("convert-weights{storage=variable}", "variable", builder("shared_weights"), CAST),
+    Case("fold", "casts", builder("casts"), f"{CAST},convert-weights", policy="float16"),
+    Case("fold", "float16", builder("float16"), f"{CAST},convert-weights", policy="float16"),
+    Case("fold", "tied_weights", builder("tied_weights"), f"{CAST},convert-weights"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path.parent.name}-{case.name}")
+def test_golden(case):
+    model = case.model()
+    facts = given(case.policy, case.target)
+    if case.data:
+        facts.put(load_data(case.data, input_specs(model)))
+        assert facts.find(DataSet)
+    if case.before:
+        run(model, case.before, facts)
+    run(model, case.text, facts)
+    text = case.show(model, facts)
+    if UPDATE:
+        case.path.parent.mkdir(parents=True, exist_ok=True)
+        case.path.write_text(text, encoding="utf-8")
+    assert text == case.path.read_text(encoding="utf-8")
+
+
+def test_every_pass_has_golden_files_and_every_file_a_case():
+    names = {case.path.parent.name for case in CASES}
+    assert names == {name for name, where in pass_table().items() if "passes." in str(where)}
+    assert {case.path for case in CASES} == set(GOLDEN.glob("*/*.txt"))
