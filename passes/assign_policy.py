@@ -13,6 +13,7 @@ from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Choice, Draft, Reason
 from mpgraph.policy import (
     DTypePolicy,
+    NodeFacts,
     PolicyMap,
     Resolution,
     Resolver,
@@ -70,9 +71,15 @@ def _refuse_quantization(policy: PolicyMap) -> None:
 
 def _resolve(model: ir.Model, policy: PolicyMap) -> dict[ir.Node, Resolution]:
     resolver = Resolver(policy)
-    known = node_facts(model)
-    resolver.check_all_matched(known.values())
-    return {node: resolver.resolve(facts) for node, facts in known.items()}
+    if any(rule.name or rule.path or rule.scope or rule.initializer for rule in policy.rules):
+        known = node_facts(model)
+        resolver.check_all_matched(known.values())
+        return {node: resolver.resolve(facts) for node, facts in known.items()}
+    nodes = {node: (node.op_type, node.domain) for node in ir.nodes(model)}
+    operators = {one: NodeFacts("", *one) for one in dict.fromkeys(nodes.values())}
+    resolver.check_all_matched(operators.values())
+    resolved = {one: resolver.resolve(facts) for one, facts in operators.items()}
+    return {node: resolved[one] for node, one in nodes.items()}
 
 
 def _choose(cell: Cell, policy: PolicyMap, resolutions: Mapping[ir.Node, Resolution]) -> Choice:

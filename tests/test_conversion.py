@@ -10,6 +10,7 @@ import pytest
 import models
 import mpgraph
 from mpgraph import ir
+from mpgraph.analysis import infer_types
 from mpgraph.runtime import create_session
 from mpgraph.runtime.compare import compare_models
 from tests.pipelines import POLICIES, casts
@@ -39,7 +40,8 @@ def runs_on_cpu(model):
 def test_converted_models_are_valid_load_compute_the_same_and_stay(name, policy):
     original = ir.load(models.build(name))
     runnable = name not in models.NOT_RUNNABLE
-    tolerance = TOLERANCE[policy.removeprefix("mixed_")]
+    tolerance = TOLERANCE["float16" if name == "float16" else policy.removeprefix("mixed_")]
+    tolerance = max(tolerance, TOLERANCE[policy.removeprefix("mixed_")])
     seen = set()
     for target, allow_slow in itertools.product(TARGETS, (False, True)):
         options = {"policy": policy, "target": target, "allow_slow": allow_slow}
@@ -140,7 +142,8 @@ def test_rules_are_followed_node_by_node():
         "/fc2/Gemm": "mixed_bfloat16",
     }
     result = convert(models.build("mlp"), policy=mpgraph.PolicyMap("float16", rules), target="cuda")
-    dtypes = {node.name: node.inputs[0].dtype for node in result.model.graph}
+    flow = infer_types(result.model)
+    dtypes = {node.name: flow.dtype(node.inputs[0]) for node in result.model.graph}
     assert dtypes["/fc0/Gemm"] == ir.DataType.FLOAT16
     assert dtypes["/fc1/Gemm"] == dtypes["/fc1/Relu"] == dtypes["/Softmax"] == ir.DataType.FLOAT
     assert dtypes["/fc2/Gemm"] == ir.DataType.BFLOAT16
@@ -149,13 +152,10 @@ def test_rules_are_followed_node_by_node():
 def test_scopes_of_exporters_select_nodes():
     source = ir.load(models.build("scopes"))
     policy = mpgraph.PolicyMap("float32", {"scope:encoder/layers/1/**": "float16"})
-    try:
-        result = convert(source, policy=policy, target="cuda")
-    except mpgraph.PolicyError:
-        policy = mpgraph.PolicyMap("float32", {"scope:encoder/layers.1/**": "float16"})
-        result = convert(source, policy=policy, target="cuda")
-    low = [one.scope for one in result.plan.assignments if one.dtype == "float16"]
-    assert low and all("layers" in scope and "1" in scope for scope in low)
+    result = convert(source, policy=policy, target="cuda")
+    low = {one.scope for one in result.plan.assignments if one.dtype == "float16"}
+    inside = {ir.module_scope(node) for node in source.graph if "1" in ir.module_scope(node)}
+    assert low == inside
 
 
 def test_a_float16_weight_that_a_float32_policy_needs_is_widened_exactly():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mpgraph import ir
 from mpgraph.analysis.cells import Cell, CellGraph, CellKind, Site
 from mpgraph.analysis.dtype_flow import TypeFlow, leading_operands
-from mpgraph.analysis.node_variables import NodeVariables, node_variables
+from mpgraph.analysis.node_variables import NodeVariables, likeness, node_variables
 from mpgraph.schema import FLOAT_TYPES, is_tensor, subgraphs
 
 __all__ = ["build_cells"]
@@ -45,6 +45,7 @@ class _Builder:
     constants: dict[ir.Value, ir.DataType] = field(default_factory=dict)
     variables: dict[ir.Node, Sequence[str | None]] = field(default_factory=dict)
     calls: list[ir.Node] = field(default_factory=list)
+    known: dict[Hashable, NodeVariables] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.scopes = tuple(ir.graphs(self.model))
@@ -158,7 +159,15 @@ class _Builder:
         if control is not None:
             control(self, node, key, imports)
             return
-        self._add_operation(node, key, node_variables(node, self.flow, imports))
+        self._add_operation(node, key, self._variables_of(node, imports))
+
+    def _variables_of(self, node: ir.Node, imports: Mapping[str, int]) -> NodeVariables:
+        key = likeness(node, self.flow, imports)
+        if key is None:
+            return node_variables(node, self.flow, imports)
+        if key not in self.known:
+            self.known[key] = node_variables(node, self.flow, imports)
+        return self.known[key]
 
     def _add_operation(self, node: ir.Node, key: str, found: NodeVariables) -> None:
         self.variables[node] = found.operands

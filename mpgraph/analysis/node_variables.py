@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mpgraph import ir
@@ -17,7 +17,7 @@ from mpgraph.schema import (
     with_element_type,
 )
 
-__all__ = ["NodeVariables", "node_variables"]
+__all__ = ["NodeVariables", "likeness", "node_variables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,19 @@ def node_variables(
     following = following if only is None else following & only
     results = _following_results(node, flow, operator, variables, following, first)
     return NodeVariables(first, following, variables, results)
+
+
+def likeness(node: ir.Node, flow: TypeFlow, imports: Mapping[str, int]) -> Hashable:
+    """Equal for nodes with the same ``node_variables``; None where attributes have a say."""
+    operator = node.domain, node.op_type
+    if operator in OUTPUT_TYPES or operator in TYPE_ATTRIBUTES:
+        return None
+    return (
+        operator,
+        ir.opset_of(node.domain, imports),
+        tuple(map(flow.type, node.inputs)),
+        tuple(map(flow.type, node.outputs)),
+    )
 
 
 def _variable(operator: Operator, index: int) -> str | None:
