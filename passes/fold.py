@@ -94,6 +94,7 @@ def _rename(source: ir.Value, result: ir.Value) -> bool:
     result.name = f"{public}_folded"
     source.name = public
     source.shape = result.shape or source.shape
+    source.type = result.type or source.type
     return True
 
 

@@ -45,7 +45,7 @@ class RefineAccuracy(Pass):
     tolerance: float = 1e-2
     parts: int = 8
     depth: int = 2
-    samples: int = 2
+    samples: int = 4
 
     name: ClassVar[str] = "refine-accuracy"
     requires: ClassVar[tuple[type, ...]] = (Draft, DataSet, Target)

@@ -19,7 +19,7 @@ def element_counts(
     """Estimate the number of elements of every value of ``model``.
 
     A measured count wins; then the inferred shape, in which an unknown leading extent counts as 1
-    (a batch) and any other unknown extent as 64; a value without a shape counts as much as the
+    (a batch) and any other unknown extent, negative ones included, as 64; a value without a shape counts as much as the
     largest operand of its node.
 
     Args:
@@ -44,7 +44,9 @@ def _count(value: ir.Value, measured: Mapping[str, int], otherwise: int) -> int:
     if value.shape is None:
         return otherwise
     extents = [
-        extent if isinstance(extent, int) else (_UNKNOWN_EXTENT if axis else _UNKNOWN_BATCH)
+        extent
+        if isinstance(extent, int) and extent >= 0
+        else (_UNKNOWN_EXTENT if axis else _UNKNOWN_BATCH)
         for axis, extent in enumerate(value.shape)
     ]
     return prod(extents)

@@ -353,6 +353,8 @@ class TestFold:
         assert changed
         assert [node.op_type for node in model.graph] == ["Relu"]
         assert model.graph.outputs[0].name == "y"
+        assert model.graph.outputs[0].dtype == F16
+        ir.check_model(model)
 
     def test_an_output_that_only_repeats_an_input_stays(self):
         model, _ = folded(
