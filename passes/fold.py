@@ -23,7 +23,8 @@ _EXACT = {
 
 @dataclass(frozen=True)
 class Fold(Pass):
-    """Remove casts to the dtype a value has already, exact round trips, and dead constants.
+    """Remove casts to the dtype a value has already, exact round trips, repeated casts, and what is
+    dead then: casts and constants.
 
     A cast is only removed where no rounding is lost with it: ``float16 -> float32 -> float16`` is,
     ``float32 -> float16 -> float32`` is not.
@@ -40,6 +41,8 @@ class Fold(Pass):
         for scope, node in casts:
             if scope.function is None or not flow.polymorphic:
                 changed |= _fold_cast(node, flow)
+        for scope in scopes:
+            changed |= _merge_casts(scope.graph)
         for scope in reversed(scopes):
             changed |= _remove_dead_casts(scope.graph)
             changed |= _remove_dead_constants(scope.graph)
@@ -96,6 +99,22 @@ def _rename(source: ir.Value, result: ir.Value) -> bool:
     source.shape = result.shape or source.shape
     source.type = result.type or source.type
     return True
+
+
+def _merge_casts(graph: ir.Graph) -> bool:
+    """Let the consumers of a Cast that repeats an earlier one of the same graph take that one's."""
+    changed = False
+    known: dict[tuple[ir.Value | None, str], ir.Value] = {}
+    for node in graph:
+        if not _is_cast(node) or any(one.is_ref() for one in node.attributes.values()):
+            continue
+        result = node.outputs[0]
+        attributes = sorted((one.name, one.value) for one in node.attributes.values())
+        first = known.setdefault((node.inputs[0], repr(attributes)), result)
+        if first is not result and result.uses():
+            ir.redirect(result.uses(), first)
+            changed = True
+    return changed
 
 
 def _remove_dead_casts(graph: ir.Graph) -> bool:

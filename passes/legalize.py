@@ -103,10 +103,12 @@ class _Legality:
     def _site_problem(
         self, site: Site, dtype: ir.DataType, imports: Mapping[ir.Node, Mapping[str, int]]
     ) -> str:
+        if site.kind == "node" and site.node is not None:
+            return self._problem(site.node, site.variables, dtype, imports[site.node])
+        if not self._runs_cast(dtype):
+            return f"{self.target.provider} has no {ir.dtype_name(dtype)} kernel for Cast"
         if site.node is None:
             return ""
-        if site.kind == "node":
-            return self._problem(site.node, site.variables, dtype, imports[site.node])
         opset = ir.opset_of(site.node.domain, imports[site.node])
         operator = None if opset is None else lookup(site.node.domain, site.node.op_type, opset)
         if operator is None or any(
@@ -118,6 +120,17 @@ class _Legality:
     def _can_cast(self, dtype: ir.DataType) -> bool:
         cast = None if self.opset is None else lookup("", "Cast", self.opset)
         return cast is None or tensor(dtype) in cast.variables["T2"]
+
+    def _runs_cast(self, dtype: ir.DataType) -> bool:
+        """Whether a value of ``dtype`` that no node computes can be got from and to float32."""
+        if self.opset is None or self.target.fallback is None:
+            return True
+        wide, low = tensor(_FLOAT), tensor(dtype)
+        return all(
+            self.target.support("", "Cast", self.opset, {"T1": source, "T2": result})
+            is Support.NATIVE
+            for source, result in ((wide, low), (low, wide))
+        )
 
     def _problem(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from mpgraph import ir
-from mpgraph.analysis import Hazard
+from mpgraph.analysis import Hazard, element_counts, measure_traffic
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Choice, Draft, Plan, Reason
 from mpgraph.runtime import DataSet, RoundingError
@@ -31,9 +31,10 @@ class RefineAccuracy(Pass):
 
     The converted model is run under rounding emulation. If an output is off by more than
     ``tolerance``, the cells that may be low are divided into parts; each part alone is made low,
-    which gives its share of the error. The fewest parts whose removal brings the error down (shares
-    add in quadrature, as independent errors do) are then divided again, and what is left of them is
-    kept wide. Cells that an explicit rule selected are not touched.
+    which gives its share of the error. Shares add in quadrature, as independent errors do: parts
+    stay low as long as the tolerance allows, those first that move most bytes for their share. The
+    others are divided again, and what is then left of them is kept wide. Cells that an explicit
+    rule selected are not touched.
 
     Attributes:
         tolerance: Largest error allowed, over the range of an output; infinity skips the pass.
@@ -67,29 +68,49 @@ class RefineAccuracy(Pass):
 
     def _search(self, trial: _Trial, candidates: Sequence[int]) -> set[int]:
         """The cells to keep wide, starting from all candidates as one part."""
-        kept: set[int] = set()
         suspects = list(candidates)
+        spare: list[_Part] = []
+        budget = (self.tolerance * _MARGIN) ** 2
         for level in range(self.depth):
-            parts = list(_divide(suspects, self.parts ** (level + 1), len(candidates)))
-            shares = [(trial.share(part, candidates), part) for part in parts]
-            chosen = self._largest(shares)
-            suspects = [cell for part in chosen for cell in part]
-            kept = set(suspects)
-            if not kept:
-                break
-        spare = [part for _, part in sorted(shares, key=_by_share) if not kept & set(part)]
+            length = max(1, -(-len(candidates) // self.parts ** (level + 1)))
+            parts = [
+                _Part(tuple(cells), trial.share(cells, candidates), trial.elements(cells))
+                for cells in _runs(suspects, length)
+            ]
+            is_last = level == self.depth - 1
+            low = _affordable(parts, budget if is_last else budget / 2)
+            budget -= sum(part.share**2 for part in low)
+            suspects = [cell for part in parts if part not in low for cell in part.cells]
+            spare += low
+        kept = set(suspects)
+        spare.sort(key=lambda part: part.share)
         while trial.error(wide=kept) > self.tolerance and len(kept) < len(candidates):
-            added = spare.pop() if spare else list(set(candidates) - kept)
-            kept.update(added)
+            kept.update(spare.pop().cells if spare else candidates)
         return kept
 
-    def _largest(self, shares: Sequence[tuple[float, list[int]]]) -> list[list[int]]:
-        """The fewest parts without which the others stay within the tolerance."""
-        ordered = sorted(shares, key=_by_share)
-        left, allowed = 0.0, (self.tolerance * _MARGIN) ** 2
-        while ordered and left + ordered[0][0] ** 2 <= allowed:
-            left += ordered.pop(0)[0] ** 2
-        return [part for _, part in ordered]
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some cells, the error of the outputs when only they are low, and the elements they move."""
+
+    cells: tuple[int, ...]
+    share: float
+    elements: int
+
+
+def _affordable(parts: Sequence[_Part], budget: float) -> list[_Part]:
+    """The parts that may stay low together: those that save most for the error they add.
+
+    Args:
+        parts: All parts.
+        budget: What the squares of their shares may add up to.
+    """
+    chosen = []
+    for part in sorted(parts, key=lambda part: part.share**2 / max(part.elements, 1)):
+        if part.share**2 <= budget:
+            budget -= part.share**2
+            chosen.append(part)
+    return chosen
 
 
 class _Trial:
@@ -100,6 +121,8 @@ class _Trial:
         self._draft = draft
         self._facts = facts
         self._reference = RoundingError(model, facts.get(DataSet), samples)
+        counts = element_counts(model)
+        self._elements = measure_traffic(draft.graph, counts, 0).elements
 
     def error(self, wide: Iterable[int]) -> float:
         """The error of the outputs when the given cells are kept wide."""
@@ -115,14 +138,14 @@ class _Trial:
             step.run(copy, copied)
         return self._reference.of(copy)
 
+    def elements(self, cells: Iterable[int]) -> int:
+        """How many elements the nodes of the cells read and write."""
+        return sum(self._elements[cell] for cell in cells)
+
     def share(self, part: Sequence[int], candidates: Sequence[int]) -> float:
         """The error of the outputs when only ``part`` may be low."""
         free = set(part)
         return self.error(cell for cell in candidates if cell not in free)
-
-
-def _by_share(entry: tuple[float, list[int]]) -> float:
-    return entry[0]
 
 
 def _candidates(draft: Draft) -> list[int]:
@@ -136,9 +159,8 @@ def _candidates(draft: Draft) -> list[int]:
     ]
 
 
-def _divide(cells: Sequence[int], parts: int, whole: int) -> Iterator[list[int]]:
-    """Cut a list into runs of a ``parts``-th of the whole."""
-    length = max(1, -(-whole // parts))
+def _runs(cells: Sequence[int], length: int) -> Iterator[list[int]]:
+    """Cut a list into runs of ``length``."""
     for start in range(0, len(cells), length):
         yield list(cells[start : start + length])
 

@@ -99,9 +99,14 @@ def _existing_casts(graph: CellGraph) -> Iterable[tuple[ir.Value, ir.Value]]:
 
 def modelled_bytes(traffic: Traffic, labels: Sequence[ir.DataType]) -> int:
     """The cost in bytes of giving every cell the dtype that ``labels`` holds for it."""
-    total = sum(traffic.node_bytes(cell, dtype) for cell, dtype in enumerate(labels))
+    widths = {dtype: dtype.bitwidth for dtype in set(labels)}
+    bits = sum(
+        elements * widths[dtype] for elements, dtype in zip(traffic.elements, labels, strict=True)
+    )
+    total = bits // 8
     for edge in traffic.edges:
         source = labels[edge.producer]
-        for target in {labels[cell] for cell in edge.consumers} - {source}:
+        others = {dtype for cell in edge.consumers if (dtype := labels[cell]) != source}
+        for target in others:
             total += traffic.cast_bytes(edge.elements, source, target)
     return total

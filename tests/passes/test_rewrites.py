@@ -159,6 +159,17 @@ class TestInsertCasts:
         assert any("Exp" in text for text in facts.get(Plan).warnings)
 
 
+class TestLegalize:
+    def test_an_interface_that_the_target_cannot_cast_stays_wide(self):
+        """WebGPU has no bfloat16 at all: an input of that dtype could not be used there."""
+        model = build("g (float[2] x) => (float[2] y) { y = Relu (x) }")
+        facts = given("bfloat16", "webgpu")
+        text = DECIDE.replace("assign-policy", "assign-policy{keep-io-types=false}")
+        run(model, f"{text},{APPLY}", facts)
+        assert model.graph.inputs[0].dtype == F32
+        assert not casts(model)
+
+
 class TestConvertWeights:
     def test_consumers_that_agree_share_one_copy(self):
         model = ir.load(models.build("shared_weights"))
@@ -368,6 +379,24 @@ class TestFold:
         model, _ = folded(
             """g (float16[2] x) => (float16[2] y, float16[2] z) {
                 y = Relu (x) w = Cast <to = 1> (y) z = Cast <to = 10> (w)
+            }"""
+        )
+        assert [value.name for value in model.graph.outputs] == ["y", "z"]
+        ir.check_model(model)
+
+    def test_repeated_casts_become_one(self):
+        model, changed = folded(
+            """g (float[2] x) => (float16[2] y, float16[2] z) {
+                a = Cast <to = 10> (x) y = Relu (a) b = Cast <to = 10> (x) z = Neg (b)
+            }"""
+        )
+        assert changed
+        assert len(casts(model)) == 1
+
+    def test_a_repeated_cast_that_is_an_output_stays_one(self):
+        model, _ = folded(
+            """g (float[2] x) => (float16[2] y, float16[2] z) {
+                y = Cast <to = 10> (x) z = Cast <to = 10> (x) u = Neg (z)
             }"""
         )
         assert [value.name for value in model.graph.outputs] == ["y", "z"]

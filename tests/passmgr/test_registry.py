@@ -43,7 +43,12 @@ def test_the_installed_table_holds_the_builtin_passes() -> None:
 
 @pytest.mark.parametrize("name", pipelines.__all__)
 def test_the_standard_pipelines_name_builtin_passes(name: str) -> None:
-    options = {"keep_io_types": "true", "allow_slow": "false", "storage": "compute"}
+    options = {
+        "keep_io_types": "true",
+        "allow_slow": "false",
+        "storage": "compute",
+        "tolerance": "0.01",
+    }
     loaded = load_pipeline(getattr(pipelines, name).format(**options))
     assert loaded
     assert {each.label for each in loaded} <= set(PASSES)
