@@ -19,8 +19,8 @@ def element_counts(
     """Estimate the number of elements of every value of ``model``.
 
     A measured count wins; then the inferred shape, in which an unknown leading extent counts as 1
-    (a batch) and any other unknown extent, negative ones included, as 64; a value without a shape counts as much as the
-    largest operand of its node.
+    (a batch) and any other unknown extent, negative ones included, as 64; a value without a shape
+    counts as much as the largest operand of its node.
 
     Args:
         model: A model whose shapes have been inferred as far as possible.

@@ -18,6 +18,7 @@ from tests.runtime.builders import build
 
 SIZE = 4
 UNARY = ("Relu", "Neg", "Abs", "Tanh", "Sigmoid", "Identity", "Sin", "Floor")
+PROTECTED = ("Sin", "Floor")
 BINARY = ("Add", "Sub", "Mul", "Max", "MatMul")
 SHAPED = (
     "Transpose ({0})",
@@ -53,7 +54,8 @@ def graphs(draw, explicit=True):
     """A graph of up to ten steps over 4 x 4 matrices; each reads what came before.
 
     No rule selects Cast: conversion adds and removes casts, so that such a rule would select others
-    the second time.
+    the second time. None forces low what numerics protects: the cast that it then needs hides the
+    protected operand the second time.
     """
     values, lines, ops = ["x", "weight"], [], set()
     target = draw(st.sampled_from(sorted(CASTS)))
@@ -77,7 +79,7 @@ def graphs(draw, explicit=True):
             lines.append(f"c{index} = Cast <to = {to}> ({first})")
             lines.append(f"w{index} = Cast <to = 1> (c{index})")
             text = f"Identity (w{index})"
-        if kind != "cast":
+        if kind != "cast" and not text.startswith(PROTECTED):
             ops.add(text.split(" ")[0])
         lines.append(f"{name} = {text}")
         if text.startswith("Concat"):
