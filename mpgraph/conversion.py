@@ -124,7 +124,12 @@ def convert(
     )
     watchers = (VerifyEach(), Reproducer(lambda: _fresh(source), weights=False), *instruments)
     run_pipeline(model, load_pipeline(text), facts, watchers)
-    checked = _check(source, model, chosen, verify, facts.find(DataSet))
+    checked = Checked()
+    if verify != "structure":
+        compared = facts.find(DataSet) if verify == "full" else None
+        checked = check_converted(
+            _fresh(source), model, chosen.name, compared, keep_io_types=keep_io_types
+        )
     plan = facts.get(Plan)
     return Conversion(model, plan, ConversionReport(before, take_inventory(model), plan, checked))
 
@@ -132,18 +137,6 @@ def convert(
 def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:
     """The model as it was given, for those who need it beside the converted one."""
     return ir.clone(source) if isinstance(source, ir.Model) else ir.load(source)
-
-
-def _check(
-    source: str | os.PathLike[str] | onnx.ModelProto | ir.Model,
-    model: ir.Model,
-    target: Target,
-    verify: Verify,
-    data: DataSet | None,
-) -> Checked:
-    if verify == "structure":
-        return Checked()
-    return check_converted(_fresh(source), model, target.name, data if verify == "full" else None)
 
 
 def _switch(value: bool) -> str:

@@ -31,7 +31,12 @@ class Checked:
 
 
 def check_converted(
-    original: ir.Model, model: ir.Model, target: str, data: DataSet | None
+    original: ir.Model,
+    model: ir.Model,
+    target: str,
+    data: DataSet | None,
+    *,
+    keep_io_types: bool = True,
 ) -> Checked:
     """Check ``model`` as far as this machine allows.
 
@@ -40,11 +45,13 @@ def check_converted(
         model: The converted model.
         target: The target to open a session on, if it is installed.
         data: Feeds to compare outputs on; None leaves that out.
+        keep_io_types: Whether inputs and outputs must have the dtypes that they had.
 
     Raises:
         VerificationError: The model is invalid, does not load, or gives NaN or infinity where the
             original does not.
     """
+    _check_interface(original, model, keep_io_types)
     valid = _check_valid(original, model)
     loaded, not_loaded = _load(model, target)
     comparison = None
@@ -52,6 +59,25 @@ def check_converted(
         comparison = compare_models(original, model, data, emulate=True)
         _refuse_broken(comparison)
     return Checked(valid, loaded, not_loaded, comparison)
+
+
+def _check_interface(original: ir.Model, model: ir.Model, keep_io_types: bool) -> None:
+    """Compare the names and, where they are to be kept, the dtypes of inputs and outputs."""
+    constants = set(original.graph.initializers)
+    pairs = (
+        ("inputs", original.graph.inputs, model.graph.inputs),
+        ("outputs", original.graph.outputs, model.graph.outputs),
+    )
+    for kind, before, after in pairs:
+        expected = [v for v in before if kind == "outputs" or v.name not in constants]
+        given = [v for v in after if kind == "outputs" or v.name not in constants]
+        if [value.name for value in expected] != [value.name for value in given]:
+            raise VerificationError(kind, "their names changed", "please report this")
+        for old, new in zip(expected, given, strict=True):
+            if keep_io_types and old.dtype is not None and old.dtype != new.dtype:
+                raise VerificationError(
+                    f"{kind[:-1]} {old.name!r}", "its dtype changed", "please report this"
+                )
 
 
 def _check_valid(original: ir.Model, model: ir.Model) -> bool:
