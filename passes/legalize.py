@@ -299,9 +299,8 @@ def _avoid_slow(draft: Draft, target: Target) -> None:
         draft.choices[cell.index] = replace(choice.without(slow, cell.dtype, reason), storage=low)
         avoided.add(low)
     for low in sorted(avoided):
-        better = f"; {target.faster_policy} would be faster" if target.faster_policy else ""
         draft.warnings.append(
             f"{target.name} has no {ir.dtype_name(low)} MatMul kernel: weights are stored in "
-            f"{ir.dtype_name(low)}, computing stays in float32{better}; allow_slow computes in "
-            f"{ir.dtype_name(low)} all the same"
+            f"{ir.dtype_name(low)}, computing stays in float32 (the allow-slow option "
+            f"computes in {ir.dtype_name(low)} all the same)"
         )

@@ -195,3 +195,10 @@ def test_what_cannot_be_used_is_refused_in_one_line(options, error):
     with pytest.raises(error) as caught:
         convert(models.build("mlp"), **options)
     assert "\n" not in str(caught.value)
+
+
+def test_a_model_that_needs_a_custom_library_is_converted_all_the_same():
+    """onnxruntime loads neither the original nor the result without the library; that is said."""
+    result = mpgraph.convert(models.build("custom_domain"), "mixed_float16", allow_slow=True)
+    assert result.report.checked.loaded == ""
+    assert "the original does not load either" in result.report.checked.not_loaded

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mpgraph.cli.explanation import explanation_lines, find_assignments
+from mpgraph.cli.explanation import find_assignments
 from mpgraph.cli.options import (
     data_option,
     json_option,
@@ -39,6 +39,13 @@ __all__ = ["command"]
 @policy_options
 @target_option
 @data_option("Measure numeric ranges, and compare the result, on these inputs.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-2,
+    show_default=True,
+    help="Largest error that rounding may cause in an output, over its range, measured on --data.",
+)
 @click.option(
     "--keep-io-types/--no-keep-io-types",
     default=True,
@@ -74,6 +81,7 @@ def command(
     output: Path | None,
     target: str,
     data: str | None,
+    tolerance: float,
     keep_io_types: bool,
     storage: Storage,
     verify: Verify,
@@ -115,6 +123,7 @@ def command(
             storage=storage,
             verify=verify,
             allow_slow=allow_slow,
+            tolerance=tolerance,
             instruments=(clock, *bar),
         )
         explained = [one for name in explain for one in find_assignments(result.plan, name)]
@@ -144,9 +153,9 @@ def _step(progress: Report | None, step: str) -> Callable[[int, int], None] | No
 
 
 def _print_text(result: Conversion, path: Path | None, explained: Sequence[Assignment]) -> None:
-    from mpgraph.report.text import render_conversion
+    from mpgraph.report.text import render_conversion, render_explanation
 
-    render_conversion(result, console())
-    for line in explanation_lines(explained):
-        click.echo(line)
+    screen = console()
+    render_conversion(result, screen)
+    render_explanation(explained, result.plan, screen, result.model)
     click.echo("nothing written" if path is None else f"written to {path}")

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mpgraph.cli.explanation import explanation_lines, find_assignments
+from mpgraph.cli.explanation import find_assignments
 from mpgraph.cli.options import data_option, json_option, policy_options, target_option
-from mpgraph.cli.output import print_json
+from mpgraph.cli.output import console, print_json
 from mpgraph.cli.policy import chosen_policy
 from mpgraph.errors import PlanError
 
 if TYPE_CHECKING:
+    from mpgraph import ir
     from mpgraph.plan import Plan
 
 __all__ = ["command"]
@@ -42,25 +43,29 @@ def command(
 
     A plan is what `convert --dump-plan` writes; a model is planned with the options given.
     """
+    converted: ir.Model | None = None
     if source.suffix == ".json" and _is_plan(source):
         plan = _read_plan(source)
     else:
         from mpgraph.conversion import convert
 
-        plan = convert(
+        result = convert(
             source,
             policy=chosen_policy(**policy_parts),
             target=target,
             data=data,
             keep_io_types=keep_io_types,
             verify="structure",
-        ).plan
+        )
+        plan, converted = result.plan, result.model
     found = [one for node in nodes for one in find_assignments(plan, node)]
     if as_json:
         print_json(found)
         return
-    for line in explanation_lines(found):
-        click.echo(line)
+
+    from mpgraph.report.text import render_explanation
+
+    render_explanation(found, plan, console(), converted)
 
 
 def _is_plan(path: Path) -> bool:

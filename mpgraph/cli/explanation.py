@@ -1,8 +1,7 @@
-"""Why a node has its dtype, as lines and as data."""
+"""Which nodes of a plan a name on the command line means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mpgraph.errors import PlanError
@@ -10,7 +9,7 @@ from mpgraph.errors import PlanError
 if TYPE_CHECKING:
     from mpgraph.plan import Assignment, Plan
 
-__all__ = ["explanation_lines", "find_assignments"]
+__all__ = ["find_assignments"]
 
 
 def find_assignments(plan: Plan, name: str) -> tuple[Assignment, ...]:
@@ -35,19 +34,3 @@ def find_assignments(plan: Plan, name: str) -> tuple[Assignment, ...]:
     near = near or get_close_matches(name, known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "keys look like main#12"
     raise PlanError(f"node {name!r}", "the plan has no such node", hint)
-
-
-def explanation_lines(assignments: Sequence[Assignment]) -> Iterator[str]:
-    """A few lines per node: what it becomes, why, and which reasons lost."""
-    for one in assignments:
-        label = " ".join(filter(None, (one.name or one.key, one.op_type and f"({one.op_type})")))
-        change = one.dtype if one.before == one.dtype else f"{one.before} -> {one.dtype}"
-        yield f"{label}: {change}"
-        yield f"  why      {one.reason} [{': '.join(filter(None, (one.stage, one.rule)))}]"
-        for lost in one.overruled:
-            yield f"  overrode {lost}"
-        if one.stored != one.dtype:
-            yield f"  weights  stored in {one.stored}"
-        if one.scope:
-            yield f"  scope    {one.scope}"
-        yield f"  key      {one.key}; type variables {', '.join(one.variables) or 'none'}"

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from mpgraph.cli.options import data_option, json_option, target_option
-from mpgraph.cli.output import print_json, print_table
+from mpgraph.cli.output import console, print_json
 from mpgraph.cli.shapes import parse_shapes
 from mpgraph.cli.tolerance import parse_tolerances, passes
 
 if TYPE_CHECKING:
-    from mpgraph.runtime.differences import Difference
+    from mpgraph import ir
 
 __all__ = ["command"]
 
 RELATIVE = 1e-2
-COLUMNS = ("", "max abs", "max / range", "SQNR dB", "cosine", "NaN a/b", "Inf a/b", "")
+RANDOM = "random"
+_EMULATED = "Every float16 and bfloat16 value rounded as a GPU would (--emulate)."
 
 
 @click.command("verify")
 @click.argument("a", type=Path)
 @click.argument("b", type=Path)
-@data_option("Run both models on these inputs.", default="random")
+@data_option("Run both models on these inputs.  [default: random]")
 @click.option("--samples", type=click.IntRange(min=1), help="Use at most so many samples.")
 @click.option(
     "--input-shapes",
@@ -35,10 +35,10 @@ COLUMNS = ("", "max abs", "max / range", "SQNR dB", "cosine", "NaN a/b", "Inf a/
 )
 @click.option("--per-layer", is_flag=True, help="Also compare the values inside, by name.")
 @click.option(
-    "--emulate",
-    is_flag=True,
+    "--emulate/--no-emulate",
+    default=None,
     help="Round every float16 and bfloat16 value as a GPU would; the CPU provider computes many "
-    "of them in float32.",
+    "of them in float32.  [default: --emulate on cpu if a model holds such values]",
 )
 @target_option
 @click.option(
@@ -57,11 +57,11 @@ COLUMNS = ("", "max abs", "max / range", "SQNR dB", "cosine", "NaN a/b", "Inf a/
 def command(
     a: Path,
     b: Path,
-    data: str,
+    data: str | None,
     samples: int | None,
     input_shapes: tuple[str, ...],
     per_layer: bool,
-    emulate: bool,
+    emulate: bool | None,
     target: str,
     rtol: tuple[str, ...],
     atol: tuple[str, ...],
@@ -78,14 +78,17 @@ def command(
     from mpgraph import ir
     from mpgraph.runtime.compare import compare_models
     from mpgraph.runtime.data import input_specs, load_data
+    from mpgraph.targets import get_target
 
-    first = ir.load(a)
+    first, second = ir.load(a), ir.load(b)
     outputs = [value.name or "" for value in first.graph.outputs]
     relative.check_names("--rtol", outputs)
     absolute.check_names("--atol", outputs)
-    feeds = load_data(data, input_specs(first), shapes=shapes, samples=samples)
+    feeds = load_data(data or RANDOM, input_specs(first), shapes=shapes, samples=samples)
+    if emulate is None:
+        emulate = get_target(target).name == "cpu" and (_holds_low(first) or _holds_low(second))
     compared = compare_models(
-        first, ir.load(b), feeds, per_layer=per_layer, emulate=emulate, target=target
+        first, second, feeds, per_layer=per_layer, emulate=emulate, target=target
     )
     bad = [one.name for one in compared.outputs if not passes(one, relative, absolute)]
     if as_json:
@@ -94,36 +97,33 @@ def command(
                 "passed": not bad,
                 "failed": bad,
                 "data": compared.label,
+                "emulated": emulate,
                 "max_relative": compared.max_relative,
                 "outputs": compared.outputs,
                 "layers": compared.layers,
             }
         )
-    else:
-        _print_text(compared.outputs, compared.layers, compared.label, bad)
+        return 1 if bad else 0
+
+    from mpgraph.report.text import render_comparison
+
+    if data is None:
+        click.echo("Random data, as no --data was given: real inputs can behave otherwise.")
+    click.echo(_EMULATED if emulate else f"Computed as {target} does (--no-emulate).")
+    click.echo()
+    render_comparison(compared, console(), failed=bad)
     return 1 if bad else 0
 
 
-def _print_text(
-    outputs: Sequence[Difference], layers: Sequence[Difference], label: str, bad: Sequence[str]
-) -> None:
-    if layers:
-        print_table(("layer", *COLUMNS[1:]), [_row(one, "") for one in layers])
-        click.echo()
-    marks = {one.name: "differs" if one.name in bad else "ok" for one in outputs}
-    print_table(("output", *COLUMNS[1:]), [_row(one, marks[one.name]) for one in outputs])
-    click.echo(f"data: {label}")
-    click.echo(f"{len(bad)} of {len(outputs)} outputs differ" if bad else "all outputs agree")
+def _holds_low(model: ir.Model) -> bool:
+    """Whether a model has float16 or bfloat16 values, which the CPU provider does not round."""
+    from mpgraph import ir
+    from mpgraph.analysis import infer_types
+    from mpgraph.runtime.emulate import LOW
 
-
-def _row(one: Difference, mark: str) -> tuple[str, ...]:
-    return (
-        one.name,
-        f"{one.max_abs:.3g}",
-        f"{one.max_relative:.3g}",
-        f"{one.sqnr_db:.1f}",
-        f"{one.cosine:.6f}",
-        f"{one.nan_a}/{one.nan_b}",
-        f"{one.inf_a}/{one.inf_b}",
-        one.error or mark,
+    flow = infer_types(model)
+    return any(
+        flow.dtype(value) in LOW
+        for node in ir.nodes(model)
+        for value in (*node.inputs, *node.outputs)
     )

@@ -38,11 +38,12 @@ def render_explanation(
         console: Where to print.
         model: The converted model; without it the casts around a node are not shown.
     """
+    casts = {} if model is None else _casts_by_node(assignments, model)
     for index, one in enumerate(assignments):
         if index:
             console.print()
         console.print(_head(one))
-        console.print(_facts(one, plan, model))
+        console.print(_facts(one, plan, casts.get(one.name, ())))
 
 
 def _head(one: Assignment) -> Text:
@@ -52,16 +53,16 @@ def _head(one: Assignment) -> Text:
     return Text.assemble((f"{label}{kind}", "bold"), f": {change}")
 
 
-def _facts(one: Assignment, plan: Plan, model: ir.Model | None) -> Table:
+def _facts(one: Assignment, plan: Plan, casts: Sequence[str]) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for label, text in _rows(one, plan, model):
+    for label, text in _rows(one, plan, casts):
         table.add_row(Text(f"  {label}", style="dim"), Text(text))
     return table
 
 
-def _rows(one: Assignment, plan: Plan, model: ir.Model | None) -> Iterator[tuple[str, str]]:
+def _rows(one: Assignment, plan: Plan, casts: Sequence[str]) -> Iterator[tuple[str, str]]:
     rule = f", {one.rule}" if one.rule else ""
     yield "because", f"{one.reason} ({_STAGES.get(one.stage, one.stage)}{rule})"
     for lost in reversed(one.overruled):
@@ -69,21 +70,23 @@ def _rows(one: Assignment, plan: Plan, model: ir.Model | None) -> Iterator[tuple
     yield "policy", f"{plan.policy} for {plan.target}, {plan.evidence} evidence"
     if one.stored != one.dtype:
         yield "weights", f"stored in {one.stored}, computed in {one.dtype}"
-    if model is not None:
-        for line in _casts_around(one, model):
-            yield "cast", line
+    for line in casts:
+        yield "cast", line
     if one.scope:
         yield "scope", one.scope
     yield "key", f"{one.key}, type variables {', '.join(one.variables) or 'none'}"
 
 
-def _casts_around(one: Assignment, model: ir.Model) -> Iterator[str]:
-    if not one.name:
-        return
+def _casts_by_node(assignments: Sequence[Assignment], model: ir.Model) -> dict[str, list[str]]:
+    wanted = {(one.name, one.op_type) for one in assignments if one.name}
+    found: dict[str, list[str]] = {}
+    if not wanted:
+        return found
     flow = infer_types(model)
     for node in ir.nodes(model):
-        if (node.name, node.op_type) == (one.name, one.op_type):
-            yield from _casts_of(node, flow)
+        if (node.name, node.op_type) in wanted:
+            found.setdefault(node.name or "", []).extend(_casts_of(node, flow))
+    return found
 
 
 def _casts_of(node: ir.Node, flow: TypeFlow) -> Iterator[str]:

@@ -44,7 +44,6 @@ def _cpu() -> Target:
         table=best_table(CPU),
         fallback=None,
         kernel_overhead_bytes=_overhead(0.6e-6, 20e9),
-        faster_policy="int8_from_float32",
     )
 
 
