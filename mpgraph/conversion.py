@@ -110,28 +110,31 @@ def convert(
         InputError: The model, the policy, the target or the data cannot be used.
         CheckError: The result failed a check; there is nothing to save.
     """
-    model = _fresh(source)
-    chosen = get_target(target)
-    facts = Facts(as_policy_map(policy), chosen)
-    if data is not None:
-        facts.put(load_data(data, input_specs(model)))
-    before = take_inventory(model)
-    text = (CONVERT if data is None else CONVERT_WITH_DATA).format(
-        keep_io_types=_switch(keep_io_types),
-        allow_slow=_switch(allow_slow),
-        storage=storage,
-        tolerance=tolerance,
-    )
-    watchers = (VerifyEach(), Reproducer(lambda: _fresh(source), weights=False), *instruments)
-    run_pipeline(model, load_pipeline(text), facts, watchers)
-    checked = Checked()
-    if verify != "structure":
-        compared = facts.find(DataSet) if verify == "full" else None
-        checked = check_converted(
-            _fresh(source), model, chosen.name, compared, keep_io_types=keep_io_types
+    with ir.paused_gc():
+        model = _fresh(source)
+        chosen = get_target(target)
+        facts = Facts(as_policy_map(policy), chosen)
+        if data is not None:
+            facts.put(load_data(data, input_specs(model)))
+        before = take_inventory(model)
+        text = (CONVERT if data is None else CONVERT_WITH_DATA).format(
+            keep_io_types=_switch(keep_io_types),
+            allow_slow=_switch(allow_slow),
+            storage=storage,
+            tolerance=tolerance,
         )
-    plan = facts.get(Plan)
-    return Conversion(model, plan, ConversionReport(before, take_inventory(model), plan, checked))
+        watchers = (VerifyEach(), Reproducer(lambda: _fresh(source), weights=False), *instruments)
+        run_pipeline(model, load_pipeline(text), facts, watchers)
+        checked = Checked()
+        if verify != "structure":
+            compared = facts.find(DataSet) if verify == "full" else None
+            checked = check_converted(
+                _fresh(source), model, chosen.name, compared, keep_io_types=keep_io_types
+            )
+        plan = facts.get(Plan)
+        return Conversion(
+            model, plan, ConversionReport(before, take_inventory(model), plan, checked)
+        )
 
 
 def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -136,7 +137,11 @@ class _Trial:
         copied = Facts(facts.get(Plan))
         for step in (InsertCasts(), ConvertWeights(), Fold()):
             step.run(copy, copied)
-        return self._reference.of(copy)
+        error = self._reference.of(copy)
+        # The collector is paused over a pipeline, and a graph is one web of cycles.
+        del copy, copied
+        gc.collect()
+        return error
 
     def elements(self, cells: Iterable[int]) -> int:
         """How many elements the nodes of the cells read and write."""
