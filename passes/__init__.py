@@ -8,6 +8,7 @@ __all__ = ["PASSES"]
 
 PASSES: Mapping[str, str] = {
     "assign-policy": "passes.assign_policy:AssignPolicy",
+    "check-policy": "passes.check_policy:CheckPolicy",
     "convert-opset": "passes.convert_opset:ConvertOpset",
     "convert-weights": "passes.convert_weights:ConvertWeights",
     "fold": "passes.fold:Fold",

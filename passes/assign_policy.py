@@ -36,8 +36,7 @@ class AssignPolicy(Pass):
         keep_io_types: Whether graph inputs and outputs keep their dtypes.
 
     Raises:
-        PolicyError: A rule matches nothing, two equally specific rules disagree, or a policy asks
-            for quantization.
+        PolicyError: Two equally specific rules disagree, or a policy asks for quantization.
     """
 
     policy: str = ""
@@ -73,11 +72,9 @@ def _resolve(model: ir.Model, policy: PolicyMap) -> dict[ir.Node, Resolution]:
     resolver = Resolver(policy)
     if any(rule.name or rule.path or rule.scope or rule.initializer for rule in policy.rules):
         known = node_facts(model)
-        resolver.check_all_matched(known.values())
         return {node: resolver.resolve(facts) for node, facts in known.items()}
     nodes = {node: (node.op_type, node.domain) for node in ir.nodes(model)}
     operators = {one: NodeFacts("", *one) for one in dict.fromkeys(nodes.values())}
-    resolver.check_all_matched(operators.values())
     resolved = {one: resolver.resolve(facts) for one, facts in operators.items()}
     return {node: resolved[one] for node, one in nodes.items()}
 

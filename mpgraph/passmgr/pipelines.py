@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["APPLY", "CONVERT", "CONVERT_WITH_DATA"]
 
-_PREPARE = "normalize,convert-opset,fold"
+_PREPARE = "check-policy,normalize,convert-opset,fold"
 _NARROW = (
     "infer-dtypes,assign-policy{{keep-io-types={keep_io_types}}},protect-numerics,"
     "legalize{{allow-slow={allow_slow}}}"

@@ -196,6 +196,7 @@ CASES = [
         show_allowed,
         data=NOT_INTEGERS,
     ),
+    Case("check-policy", "mlp", builder("mlp")),
     Case("place-casts", "fan_out", builder("fan_out", consumers=4), LEGAL, show_plan),
     Case("place-casts", "if_captures", builder("if_captures"), LEGAL, show_plan),
     Case("insert-casts", "fan_out", builder("fan_out", consumers=4), PLACED),
