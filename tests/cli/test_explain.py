@@ -13,7 +13,7 @@ def test_a_model_is_planned_and_explained(mpgraph: Run, model_path: Path) -> Non
     assert result.exit_code == 0, result.output
     assert "first (MatMul): float32 -> float16" in result.stdout
     assert "soft (Softmax): " in result.stdout
-    assert "why" in result.stdout
+    assert "because" in result.stdout
     assert list(model_path.parent.iterdir()) == [model_path]
 
 
