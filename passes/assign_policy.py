@@ -13,7 +13,6 @@ from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Choice, Draft, Reason
 from mpgraph.policy import (
     DTypePolicy,
-    NodeFacts,
     PolicyMap,
     Resolution,
     Resolver,
@@ -70,13 +69,9 @@ def _refuse_quantization(policy: PolicyMap) -> None:
 
 def _resolve(model: ir.Model, policy: PolicyMap) -> dict[ir.Node, Resolution]:
     resolver = Resolver(policy)
-    if any(rule.name or rule.path or rule.scope or rule.initializer for rule in policy.rules):
-        known = node_facts(model)
-        return {node: resolver.resolve(facts) for node, facts in known.items()}
-    nodes = {node: (node.op_type, node.domain) for node in ir.nodes(model)}
-    operators = {one: NodeFacts("", *one) for one in dict.fromkeys(nodes.values())}
-    resolved = {one: resolver.resolve(facts) for one, facts in operators.items()}
-    return {node: resolved[one] for node, one in nodes.items()}
+    known = node_facts(model, policy)
+    resolved = {facts: resolver.resolve(facts) for facts in dict.fromkeys(known.values())}
+    return {node: resolved[facts] for node, facts in known.items()}
 
 
 def _choose(cell: Cell, policy: PolicyMap, resolutions: Mapping[ir.Node, Resolution]) -> Choice:

@@ -20,15 +20,15 @@ class CheckPolicy(Pass):
     saw.
 
     Raises:
-        PolicyError: A rule matches nothing, or two equally specific rules disagree about a node.
+        PolicyError: A rule matches nothing.
     """
 
     name: ClassVar[str] = "check-policy"
     requires: ClassVar[tuple[type, ...]] = (PolicyMap,)
 
     def run(self, model: ir.Model, facts: Facts) -> bool:
-        """Resolve every node; nothing is changed."""
+        """Hold every rule against every node; nothing is changed."""
         policy = facts.get(PolicyMap)
         if policy.rules:
-            Resolver(policy).check_all_matched(node_facts(model).values())
+            Resolver(policy).check_all_matched(dict.fromkeys(node_facts(model, policy).values()))
         return False

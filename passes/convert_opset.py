@@ -67,7 +67,7 @@ def _convert(model: ir.Model, wanted: int, policy: PolicyMap | None) -> ir.Model
     ir.check_model(converted)
     if policy is not None:
         try:
-            Resolver(policy).check_all_matched(node_facts(converted).values())
+            Resolver(policy).check_all_matched(node_facts(converted, policy).values())
         except PolicyError as error:
             raise ConversionError(
                 error.where, f"at opset {wanted} {error.rule}", "name the newer operator"
