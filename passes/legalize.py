@@ -298,9 +298,10 @@ def _avoid_slow(draft: Draft, target: Target) -> None:
         )
         draft.choices[cell.index] = replace(choice.without(slow, cell.dtype, reason), storage=low)
         avoided.add(low)
+    better = f"; {target.faster_policy} would be faster" if target.faster_policy else ""
     for low in sorted(avoided):
         draft.warnings.append(
             f"{target.name} has no {ir.dtype_name(low)} MatMul kernel: weights are stored in "
-            f"{ir.dtype_name(low)}, computing stays in float32 (the allow-slow option "
+            f"{ir.dtype_name(low)}, computing stays in float32{better} (the allow-slow option "
             f"computes in {ir.dtype_name(low)} all the same)"
         )
