@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    if math.isnan(value):
+        raise click.BadParameter("nan is not a tolerance", ctx, param)
+    return value
+
+
 @click.command("convert")
 @model_argument
 @click.option(
@@ -42,6 +49,7 @@ __all__ = ["command"]
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0),
+    callback=_refuse_nan,
     default=1e-2,
     show_default=True,
     help="Largest error that rounding may cause in an output, over its range, measured on --data.",
@@ -113,7 +121,7 @@ def command(
 
     clock = Timing()
     with progress_bar(wanted=not quiet) as progress:
-        bar: tuple[Instrument, ...] = () if progress is None else (Progress(progress),)
+        bar: tuple[Instrument, ...] = () if progress is None else (Progress(_then_check(progress)),)
         result = convert(
             model,
             policy,
@@ -139,6 +147,15 @@ def command(
         print_json({**result.report.to_dict(), "output": output_name, "explained": explained})
     elif not quiet:
         _print_text(result, written, explained)
+
+
+def _then_check(progress: Report) -> Report:
+    """What follows the last pass is not that pass: the result is checked."""
+
+    def report(step: str, done: int, total: int) -> None:
+        progress("check" if done == total else step, done, total)
+
+    return report
 
 
 def _step(progress: Report | None, step: str) -> Callable[[int, int], None] | None:

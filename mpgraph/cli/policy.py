@@ -70,7 +70,8 @@ def _rules(option: str, condition: str, texts: Sequence[str], policy: str) -> It
     from mpgraph.policy import parse_selector
 
     for text in texts:
-        yield parse_selector(f"{condition}:{text}", policy, source=option)
+        pattern = text.removeprefix(f"{condition}:")
+        yield parse_selector(f"{condition}:{pattern}", policy, source=option)
 
 
 def _split(texts: Sequence[str]) -> list[str]:

@@ -20,9 +20,10 @@ def progress_bar(wanted: bool) -> Iterator[Report | None]:
     if not wanted or not target.is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (
+        SpinnerColumn("line"),
         TextColumn("{task.description:<24}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),

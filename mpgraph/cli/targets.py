@@ -25,20 +25,25 @@ def command(as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    columns = ("target", "provider", "install", "kernels of", "slow in")
     print_table(
-        columns,
+        ("target", "provider", "extra", "kernels of", "slow in"),
         [
             (
                 row["name"],
                 row["provider"],
-                f"mpgraph[{row['extra']}]",
-                row["kernels"],
+                row["extra"],
+                _short(str(row["kernels"])),
                 ", ".join(row["slow_dtypes"]) or "-",
             )
             for row in rows
         ],
     )
+
+
+def _short(kernels: str) -> str:
+    """The provider without what all have in common, and its release: "WebGpu 1.32.0"."""
+    provider, _, version = kernels.partition(" ")
+    return f"{provider.removesuffix('ExecutionProvider')} {version.partition('_')[0]}"
 
 
 def _describe(target: Target) -> dict[str, str | list[str]]:

@@ -11,6 +11,7 @@ from mpgraph.policy.selectors import NodeFacts, Rule, canonical_domain
 __all__ = ["nearest"]
 
 _COMPARED_AT_MOST = 5_000
+_SHORTEST_BEGINNING = 3
 
 
 def nearest(rules: Iterable[Rule], nodes: Iterable[NodeFacts]) -> list[str]:
@@ -56,8 +57,15 @@ def _close(pattern: Pattern, candidates: list[str]) -> list[str]:
         return []
     containing = [text for text in candidates if wanted in text.lower()][:3]
     by_lower = {text.lower(): text for text in candidates[:_COMPARED_AT_MOST]}
+    beginning = [text for text in candidates if _begins(text.lower(), wanted)]
+    beginning.sort(key=len, reverse=True)
     close = difflib.get_close_matches(wanted, by_lower, n=3, cutoff=0.6)
-    return _distinct([*containing, *(by_lower[text] for text in close)])[:3]
+    return _distinct([*containing, *beginning[:1], *(by_lower[text] for text in close)])[:3]
+
+
+def _begins(text: str, wanted: str) -> bool:
+    """Whether what was wanted is a longer word for ``text``, as `Convolution` is for `Conv`."""
+    return len(text) >= _SHORTEST_BEGINNING and wanted.startswith(text)
 
 
 def _scopes_below(pattern: Pattern, scopes: list[str]) -> list[str]:

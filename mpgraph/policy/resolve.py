@@ -178,10 +178,16 @@ def _unmatched_error(unmatched: list[Rule], nodes: list[NodeFacts]) -> PolicyVal
     names = ", ".join(repr(rule.selector) for rule in shown)
     more = f" and {len(unmatched) - len(shown)} more" if len(unmatched) > len(shown) else ""
     suggestions = nearest(shown, nodes)
-    near = f"nearest: {', '.join(suggestions)}; " if suggestions else ""
+    hints = [f"nearest: {', '.join(suggestions)}"] if suggestions else []
+    if _is_from_file(shown[0]):
+        hints.append("a rule in a policy file may be marked optional = true")
     subject = "selectors match" if len(unmatched) > 1 else "selector matches"
     return PolicyValueError(
         shown[0].source or "policy",
         f"the {subject} no node: {names}{more}",
-        f"{near}a rule in a policy file may be marked optional = true",
+        "; ".join(hints),
     )
+
+
+def _is_from_file(rule: Rule) -> bool:
+    return bool(rule.source) and not rule.source.startswith("--")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["render_explanation"]
 
+_Casts = dict[tuple[str, str], list[str]]
+"""Lines about the casts around nodes, by the node's name and op type."""
+
 _STAGES = {
     "schema": "the operator's schema",
     "policy": "the policy",
@@ -43,7 +46,7 @@ def render_explanation(
         if index:
             console.print()
         console.print(_head(one))
-        console.print(_facts(one, plan, casts.get(one.name, ())))
+        console.print(_facts(one, plan, casts.get((one.name, one.op_type), ())))
 
 
 def _head(one: Assignment) -> Text:
@@ -77,15 +80,15 @@ def _rows(one: Assignment, plan: Plan, casts: Sequence[str]) -> Iterator[tuple[s
     yield "key", f"{one.key}, type variables {', '.join(one.variables) or 'none'}"
 
 
-def _casts_by_node(assignments: Sequence[Assignment], model: ir.Model) -> dict[str, list[str]]:
+def _casts_by_node(assignments: Sequence[Assignment], model: ir.Model) -> _Casts:
     wanted = {(one.name, one.op_type) for one in assignments if one.name}
-    found: dict[str, list[str]] = {}
+    found: _Casts = {}
     if not wanted:
         return found
     flow = infer_types(model)
     for node in ir.nodes(model):
         if (node.name, node.op_type) in wanted:
-            found.setdefault(node.name or "", []).extend(_casts_of(node, flow))
+            found.setdefault((node.name or "", node.op_type), []).extend(_casts_of(node, flow))
     return found
 
 

@@ -167,3 +167,43 @@ def test_a_bad_model_file_is_refused(mpgraph: Run, tmp_path: Path, content: byte
     if content is not None:
         path.write_bytes(content)
     assert "bad.onnx" in error_of(mpgraph("convert", path))
+
+
+def test_a_tolerance_keeps_wide_what_shows(mpgraph: Run, model_path: Path, data_path: Path) -> None:
+    def low_nodes(*tolerance: str) -> int:
+        options = ("--target", "cuda", "--data", data_path, "--dry-run", "--json")
+        result = mpgraph("convert", model_path, *options, *tolerance)
+        assert result.exit_code == 0, result.output
+        return int(json.loads(result.stdout)["nodes"]["after"].get("float16", 0))
+
+    assert low_nodes() > 0
+    assert low_nodes("--tolerance", "inf") == low_nodes()
+    assert low_nodes("--tolerance", "1e-9") == 0
+
+
+@pytest.mark.parametrize("tolerance", ["nan", "-1", "much"])
+def test_a_tolerance_that_is_none(mpgraph: Run, model_path: Path, tolerance: str) -> None:
+    assert "--tolerance" in error_of(mpgraph("convert", model_path, "--tolerance", tolerance))
+
+
+@pytest.mark.parametrize(
+    ("options", "nearest"),
+    [
+        (["--op-types-to-exclude", "MatMulInteger"], "op:MatMul"),
+        (["--op-types-to-exclude", "op:Softmaxx"], "op:Softmax"),
+        (["--nodes-to-exclude", "name:frist"], "name:first"),
+    ],
+)
+def test_a_rule_of_an_option_that_selects_nothing(
+    mpgraph: Run, model_path: Path, options: list[str], nearest: str
+) -> None:
+    line = error_of(mpgraph("convert", model_path, *options))
+    assert line.startswith(f"error: {options[0]}: the selector matches no node")
+    assert f"nearest: {nearest}" in line
+    assert "policy file" not in line
+
+
+def test_warnings_name_the_option(mpgraph: Run, model_path: Path) -> None:
+    result = mpgraph("convert", model_path, "--dry-run")
+    assert "allow-slow" in result.stdout
+    assert "allow_slow" not in result.stdout

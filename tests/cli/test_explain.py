@@ -39,3 +39,9 @@ def test_a_broken_plan_is_refused(mpgraph: Run, tmp_path: Path, content: str) ->
 
 def test_a_missing_plan_is_refused(mpgraph: Run, tmp_path: Path) -> None:
     assert "cannot be read" in error_of(mpgraph("explain", tmp_path / "plan.json", "x"))
+
+
+def test_the_casts_around_a_node_of_a_model_are_shown(mpgraph: Run, model_path: Path) -> None:
+    result = mpgraph("explain", model_path, "first", "last", "--target", "cuda")
+    assert "before input 0: float32 -> float16 of x" in result.stdout
+    assert "behind output 0: float16 -> float32" in result.stdout

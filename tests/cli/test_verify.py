@@ -95,3 +95,38 @@ def test_tolerances_per_output() -> None:
     assert (tolerance.of("out:0"), tolerance.of("other")) == (0.25, 0.5)
     with pytest.raises(click.UsageError, match="nan"):
         parse_tolerances("--rtol", ["nan"], 0.1)
+
+
+@pytest.fixture
+def low_path(mpgraph: Run, model_path: Path, tmp_path: Path) -> Path:
+    """The model converted to float16."""
+    path = tmp_path / "low.onnx"
+    done = mpgraph("convert", model_path, "-o", path, "--target", "cuda")
+    assert done.exit_code == 0, done.output
+    return path
+
+
+def test_low_values_are_emulated_on_the_cpu_unless_refused(
+    mpgraph: Run, model_path: Path, low_path: Path, data_path: Path
+) -> None:
+    def emulated(*arguments: object) -> bool:
+        result = mpgraph("verify", *arguments, "--data", data_path, "--json")
+        assert result.exit_code == 0, result.output
+        return bool(json.loads(result.stdout)["emulated"])
+
+    assert emulated(model_path, low_path)
+    assert emulated(low_path, model_path)
+    assert not emulated(model_path, model_path)
+    assert emulated(model_path, model_path, "--emulate")
+    assert not emulated(model_path, low_path, "--no-emulate")
+
+
+def test_the_first_lines_say_what_the_numbers_rest_on(
+    mpgraph: Run, model_path: Path, low_path: Path, data_path: Path
+) -> None:
+    random = mpgraph("verify", model_path, low_path).stdout.splitlines()
+    assert random[0].startswith("Random data")
+    assert "(--emulate)" in random[1]
+    given = mpgraph("verify", model_path, low_path, "--data", data_path, "--no-emulate")
+    assert "(--no-emulate)" in given.stdout.splitlines()[0]
+    assert "Random" not in given.stdout

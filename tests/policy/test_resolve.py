@@ -117,6 +117,27 @@ def test_suggestions_by_kind_of_selector():
         assert suggestion in caught.value.hint
 
 
+def test_the_word_that_a_longer_one_begins_with_is_suggested():
+    nodes = [NodeFacts("a", "Conv"), NodeFacts("b", "ConvTranspose"), NodeFacts("c", "If")]
+    for selector, hint in [("op:Convolution", "nearest: op:Conv"), ("op:IfElse", "")]:
+        with pytest.raises(PolicyError) as caught:
+            Resolver(PolicyMap("float32", {selector: "float16"})).check_all_matched(nodes)
+        assert caught.value.hint == hint
+
+
+def test_only_the_error_of_a_rule_in_a_file_tells_how_to_make_it_optional():
+    text = 'version=1\ndefault="float32"\n[[rule]]\nop="Exp"\npolicy="float16"\n'
+    option = parse_selector("op:Exp", "float16", source="--op-types-to-exclude")
+    for policy, told in [
+        (parse_policy_text(text), True),
+        (PolicyMap("float32", {"op:Exp": "float16"}), False),
+        (PolicyMap("float32").extended([option]), False),
+    ]:
+        with pytest.raises(PolicyError) as caught:
+            Resolver(policy).check_all_matched([NodeFacts("a", "Add")])
+        assert ("optional = true" in caught.value.hint) is told
+
+
 def test_unnamed_nodes_match_no_name():
     resolver = Resolver(PolicyMap("float32", {"*": "float16"}))
     assert not resolver.resolve(NodeFacts("", "Add")).explicit
