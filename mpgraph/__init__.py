@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mpgraph import config as config
+    from mpgraph import dtype_policies as dtype_policies
+    from mpgraph import mixed_precision as mixed_precision
     from mpgraph.conversion import convert
     from mpgraph.errors import (
         CheckError,
@@ -29,16 +32,34 @@ if TYPE_CHECKING:
         TargetError,
         VerificationError,
     )
-    from mpgraph.policy import DTypePolicy, PolicyMap
+    from mpgraph.policy import (
+        AWQ,
+        GPTQ,
+        DTypePolicy,
+        DTypePolicyMap,
+        Float8,
+        Int4,
+        Int8,
+        PolicyMap,
+        QuantizationMode,
+        QuantizedDTypePolicy,
+        UInt4,
+    )
     from mpgraph.runtime.compare import compare_models as verify
     from mpgraph.runtime.sessions import session
 
 __all__ = [
+    "AWQ",
+    "GPTQ",
     "CheckError",
     "ConversionError",
     "DTypePolicy",
+    "DTypePolicyMap",
     "DataError",
+    "Float8",
     "InputError",
+    "Int4",
+    "Int8",
     "InvalidModelError",
     "MissingDependencyError",
     "ModelFileError",
@@ -49,7 +70,10 @@ __all__ = [
     "PlanError",
     "PolicyError",
     "PolicyMap",
+    "QuantizationMode",
+    "QuantizedDTypePolicy",
     "TargetError",
+    "UInt4",
     "VerificationError",
     "__version__",
     "convert",
@@ -59,15 +83,28 @@ __all__ = [
 
 # No public name may equal the name of a submodule: importing the submodule would replace it here.
 _HOMES = {
+    "AWQ": "mpgraph.policy:AWQ",
     "DTypePolicy": "mpgraph.policy:DTypePolicy",
+    "DTypePolicyMap": "mpgraph.policy:DTypePolicyMap",
+    "Float8": "mpgraph.policy:Float8",
+    "GPTQ": "mpgraph.policy:GPTQ",
+    "Int4": "mpgraph.policy:Int4",
+    "Int8": "mpgraph.policy:Int8",
     "PolicyMap": "mpgraph.policy:PolicyMap",
+    "QuantizationMode": "mpgraph.policy:QuantizationMode",
+    "QuantizedDTypePolicy": "mpgraph.policy:QuantizedDTypePolicy",
+    "UInt4": "mpgraph.policy:UInt4",
     "convert": "mpgraph.conversion:convert",
     "session": "mpgraph.runtime.sessions:session",
     "verify": "mpgraph.runtime.compare:compare_models",
 }
+# Submodules that are used as attributes without an import of their own.
+_SUBMODULES = ("config", "dtype_policies", "mixed_precision")
 
 
 def __getattr__(name: str) -> object:
+    if name in _SUBMODULES:
+        return import_module(f"mpgraph.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOMES.get(name, f"mpgraph.errors:{name}").partition(":")
@@ -77,4 +114,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBMODULES})

@@ -23,6 +23,8 @@ BELOW = {
     "runtime": {"errors", "ir", "schema", "analysis"},
 }
 ENGINE = set(BELOW)
+# The names that Keras has for policies, under the modules that Keras has.
+BELOW["config"] = BELOW["dtype_policies"] = BELOW["mixed_precision"] = {"policy"}
 BELOW["passes"] = ENGINE
 BELOW["report"] = ENGINE
 BELOW["conversion"] = ENGINE | {"report"}

@@ -14,11 +14,17 @@ import pytest
 import mpgraph
 
 EXPECTED = {
+    "AWQ",
     "CheckError",
     "ConversionError",
     "DTypePolicy",
+    "DTypePolicyMap",
     "DataError",
+    "Float8",
+    "GPTQ",
     "InputError",
+    "Int4",
+    "Int8",
     "InvalidModelError",
     "MissingDependencyError",
     "ModelFileError",
@@ -29,18 +35,22 @@ EXPECTED = {
     "PlanError",
     "PolicyError",
     "PolicyMap",
+    "QuantizationMode",
+    "QuantizedDTypePolicy",
     "TargetError",
+    "UInt4",
     "VerificationError",
     "__version__",
     "convert",
     "session",
     "verify",
 }
+SUBMODULES = {"config", "dtype_policies", "mixed_precision"}
 
 
 def test_the_surface_is_the_list() -> None:
     assert set(mpgraph.__all__) == EXPECTED
-    assert list(mpgraph.__all__) == sorted(mpgraph.__all__)
+    assert len(mpgraph.__all__) == len(EXPECTED)
     assert set(dir(mpgraph)) >= EXPECTED
 
 
@@ -50,6 +60,16 @@ def test_every_name_resolves_and_stays(name: str) -> None:
     assert value is getattr(mpgraph, name)
     assert name == "__version__" or callable(value)
     assert name == "__version__" or value.__doc__
+
+
+@pytest.mark.parametrize("name", sorted(SUBMODULES))
+def test_submodules_are_there_without_an_import_of_their_own(name: str) -> None:
+    program = f"import mpgraph; m = mpgraph.{name}; print(all(hasattr(m, n) for n in m.__all__))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True"]
+    assert name in dir(mpgraph)
 
 
 def test_the_version_is_the_installed_one() -> None:
@@ -90,7 +110,7 @@ def test_type_checkers_see_every_name() -> None:
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    assert seen == EXPECTED - {"__version__"}
+    assert seen == (EXPECTED | SUBMODULES) - {"__version__"}
 
 
 def test_the_package_is_typed() -> None:

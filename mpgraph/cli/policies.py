@@ -1,11 +1,16 @@
-"""`mpgraph policies`: which policies there are, and how rules are written."""
+"""`mpgraph policies`: which policies there are, what one means, and how rules are written."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mpgraph.cli.options import json_option
-from mpgraph.cli.output import print_json, print_table
+from mpgraph.cli.output import console, print_json, print_table
+
+if TYPE_CHECKING:
+    from mpgraph.policy import DTypePolicy
 
 __all__ = ["command"]
 
@@ -20,26 +25,79 @@ SELECTORS = (
 
 
 @click.command("policies")
+@click.argument("name", required=False)
 @json_option
-def command(as_json: bool) -> None:
-    """List the policies and rule selectors."""
-    from mpgraph.policy import POLICY_NAMES, parse_policy
+def command(name: str | None, as_json: bool) -> None:
+    """List the policies and rule selectors, or explain the policy NAME."""
+    if name is not None:
+        _explain(name, as_json)
+    elif as_json:
+        print_json(_listing())
+    else:
+        _print_listing()
 
-    policies = [parse_policy(name) for name in POLICY_NAMES]
+
+def _explain(name: str, as_json: bool) -> None:
+    from mpgraph.report.policy_text import policy_facts, render_policy
+
+    policy = _policy(name)
     if as_json:
-        rows = [
-            {
-                "name": policy.name,
-                "compute_dtype": policy.compute_dtype,
-                "variable_dtype": policy.variable_dtype,
-            }
-            for policy in policies
-        ]
-        print_json({"policies": rows, "selectors": dict(SELECTORS)})
+        described = [{"label": label, "text": text} for label, text in policy_facts(policy)]
+        print_json({**_row(policy), "mode": policy.mode, "explanation": described})
         return
-    print_table(
-        ("policy", "computes in", "variables in"),
-        [(policy.name, policy.compute_dtype, policy.variable_dtype) for policy in policies],
+    render_policy(policy, console())
+
+
+def _policy(name: str) -> DTypePolicy:
+    """The policy of a name.
+
+    Raises:
+        PolicyValueError: There is no such policy; the hint has the nearest names.
+    """
+    from mpgraph.errors import PolicyValueError
+    from mpgraph.policy import nearest_names, parse_policy
+
+    try:
+        return parse_policy(name)
+    except PolicyValueError as error:
+        near = nearest_names(name)
+        hint = f"nearest: {', '.join(near)}" if near else "`mpgraph policies` lists them"
+        raise PolicyValueError(error.where, error.rule, hint) from error
+
+
+def _listing() -> dict[str, Any]:
+    from mpgraph.policy import POLICY_NAMES, parse_policy
+    from mpgraph.report.mode_text import MODE_SUMMARIES
+
+    return {
+        "policies": [_row(parse_policy(name)) for name in POLICY_NAMES],
+        "modes": {form: summary for forms, summary in MODE_SUMMARIES for form in forms},
+        "selectors": dict(SELECTORS),
+    }
+
+
+def _row(policy: DTypePolicy) -> dict[str, Any]:
+    return {
+        "name": policy.name,
+        "compute_dtype": policy.compute_dtype,
+        "variable_dtype": policy.variable_dtype,
+        "quantization_mode": policy.quantization_mode,
+    }
+
+
+def _print_listing() -> None:
+    from mpgraph.policy import FLOAT_NAMES
+    from mpgraph.report.mode_text import MODE_SUMMARIES
+
+    plain = (
+        (", ".join(FLOAT_NAMES), "the same", "the same"),
+        ("mixed_float16", "float16", "float32"),
+        ("mixed_bfloat16", "bfloat16", "float32"),
     )
+    modes = [(", ".join(forms), summary) for forms, summary in MODE_SUMMARIES]
+    print_table(("policy", "computes in", "variables in"), plain)
+    click.echo()
+    print_table(("MODE_from_POLICY", "quantizes"), modes)
     click.echo()
     print_table(("selector", "selects"), SELECTORS)
+    click.echo("`mpgraph policies NAME` explains a policy, such as int8_from_mixed_bfloat16.")

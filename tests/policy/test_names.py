@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mpgraph.errors import PolicyError
-from mpgraph.policy import DTypePolicy, parse_policy
+from mpgraph.policy import DTypePolicy, nearest_names, parse_policy
 
 ACCEPTED = [
     ("float32", "float32", "float32", None, None, None),
@@ -45,9 +45,9 @@ MALFORMED = [
 @pytest.mark.parametrize(("name", "compute", "variable", "mode", "bits", "block"), ACCEPTED)
 def test_accepted_names(name, compute, variable, mode, bits, block):
     policy = parse_policy(name)
-    assert policy == DTypePolicy(name, compute, variable, mode, bits, block)
+    assert (policy.name, policy.compute_dtype, policy.variable_dtype) == (name, compute, variable)
+    assert (policy.quantization_mode, policy.bits, policy.block_size) == (mode, bits, block)
     assert policy.is_mixed == (compute != variable)
-    assert repr(policy) == f'<DTypePolicy "{name}">'
     assert parse_policy(policy) is policy
     assert hash(policy) == hash(parse_policy(name))
 
@@ -77,11 +77,28 @@ def test_other_types_are_type_errors(value):
     with pytest.raises(TypeError) as caught:
         parse_policy(value)
     assert isinstance(caught.value, PolicyError)
-    with pytest.raises(TypeError):
-        DTypePolicy(value, "float16", "float32")
 
 
-def test_custom_policy_needs_float_dtypes():
-    assert DTypePolicy("custom", "bfloat16", "float32").compute_dtype == "bfloat16"
-    with pytest.raises(ValueError, match="int32"):
-        DTypePolicy("custom", "int32", "float32")
+@pytest.mark.parametrize("value", [16, 1.0, b"float32", ["float32"]])
+def test_a_policy_of_something_else_is_a_type_error(value):
+    with pytest.raises(TypeError) as caught:
+        DTypePolicy(value)
+    assert repr(value) in str(caught.value)
+    assert "mixed_bfloat16" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("mixed_flaot16", "mixed_float16"),
+        ("int8", "int8_from_float32"),
+        ("int8_dynamc_from_float32", "int8_dynamic_from_float32"),
+        ("gptq/4/128", "gptq/4/128_from_float32"),
+    ],
+)
+def test_nearest_names(text, nearest):
+    assert nearest_names(text)[0] == nearest
+
+
+def test_nothing_is_near_to_anything():
+    assert nearest_names("?") == []
