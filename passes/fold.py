@@ -41,10 +41,11 @@ class Fold(Pass):
         for scope, node in casts:
             if scope.function is None or not flow.polymorphic:
                 changed |= _fold_cast(node, flow)
-        for scope in scopes:
-            changed |= _merge_casts(scope.graph)
+        for graph in dict.fromkeys(scope.graph for scope, _ in casts):
+            changed |= _merge_casts(graph)
+        for node in reversed([node for _, node in casts]):
+            changed |= _remove_if_dead(node)
         for scope in reversed(scopes):
-            changed |= _remove_dead_casts(scope.graph)
             changed |= _remove_dead_constants(scope.graph)
         return changed
 
@@ -117,13 +118,11 @@ def _merge_casts(graph: ir.Graph) -> bool:
     return changed
 
 
-def _remove_dead_casts(graph: ir.Graph) -> bool:
-    dead: list[ir.Node] = []
-    for node in reversed(graph):
-        if _is_cast(node) and _is_dead(node.outputs[0]):
-            graph.remove(node, safe=True)
-            dead.append(node)
-    return bool(dead)
+def _remove_if_dead(node: ir.Node) -> bool:
+    if node.graph is None or not _is_dead(node.outputs[0]):
+        return False
+    node.graph.remove(node, safe=True)
+    return True
 
 
 def _remove_dead_constants(graph: ir.Graph) -> bool:

@@ -43,7 +43,7 @@ class PlaceCasts(Pass):
         draft = facts.get(Draft)
         target = get_target(self.target) if self.target else facts.get(Target)
         measured = facts.find(Measurements)
-        counts = element_counts(model, _measured_counts(measured))
+        counts = element_counts(model, draft.flow, _measured_counts(measured))
         traffic = measure_traffic(draft.graph, counts, target.kernel_overhead_bytes)
         start = [
             _start(cell, choice)

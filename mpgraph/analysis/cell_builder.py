@@ -288,6 +288,8 @@ class _Builder:
                     self.results[value] = cell
 
     def _join_uncastable(self) -> None:
+        if all(map(is_tensor, set(self.flow.types.values()))):
+            return
         for value, consumer in self._all_uses():
             producer = self.results.get(value)
             type_string = self.flow.type(value)
@@ -317,13 +319,13 @@ class _Builder:
         self._join_uncastable()
         numbers: dict[int, int] = {}
         cells: list[Cell] = []
-        for index in range(len(self.parents)):
-            root = self.find(index)
+        final: list[int] = []
+        for root in map(self.find, range(len(self.parents))):
             if root not in numbers:
                 numbers[root] = len(cells)
                 sites = tuple(self.sites[root])
                 cells.append(Cell(len(cells), self.dtypes[root], sites, self.reasons[root]))
-        final = [numbers[self.find(index)] for index in range(len(self.parents))]
+            final.append(numbers[root])
 
         def renumber(cells_of: Sequence[int | None]) -> list[int | None]:
             return [None if cell is None else final[cell] for cell in cells_of]

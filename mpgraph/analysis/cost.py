@@ -106,7 +106,7 @@ def modelled_bytes(traffic: Traffic, labels: Sequence[ir.DataType]) -> int:
     total = bits // 8
     for edge in traffic.edges:
         source = labels[edge.producer]
-        others = {dtype for cell in edge.consumers if (dtype := labels[cell]) != source}
-        for target in others:
-            total += traffic.cast_bytes(edge.elements, source, target)
+        for target in {labels[cell] for cell in edge.consumers}:
+            if target != source:
+                total += traffic.cast_bytes(edge.elements, source, target)
     return total

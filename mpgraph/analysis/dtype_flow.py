@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from mpgraph import ir
 from mpgraph.schema import (
@@ -28,6 +29,7 @@ from mpgraph.schema import (
 __all__ = ["TypeFlow", "infer_types", "leading_operands"]
 
 Types = Sequence[str | None]
+Operands = tuple[str | None, ...]
 Signature = tuple[tuple[str | None, ...], tuple[tuple[str, str], ...]]
 
 
@@ -42,12 +44,14 @@ class TypeFlow:
             operands, and those of its attributes that can decide a type.
         polymorphic: Functions that are called with more than one list of operand types or
             attributes, so that no single type describes the values of their bodies.
+        shapes: Inferred shapes, where someone has put them in; declared ones count elsewhere.
     """
 
     types: dict[ir.Value, str] = field(default_factory=dict)
     calls: dict[ir.Node, ir.Function] = field(default_factory=dict)
     signatures: dict[ir.Node, Signature] = field(default_factory=dict)
     polymorphic: set[ir.OperatorIdentifier] = field(default_factory=set)
+    shapes: Mapping[ir.Value, ir.Dims] = field(default_factory=dict)
 
     def type(self, value: ir.Value | None) -> str | None:
         """The type string of a value; None where it is unknown or the operand is absent."""
@@ -56,6 +60,11 @@ class TypeFlow:
     def dtype(self, value: ir.Value | None) -> ir.DataType | None:
         """The element dtype of a value, also inside a sequence or optional."""
         return element_type(self.type(value))
+
+    def shape(self, value: ir.Value) -> ir.Dims | None:
+        """The extents of a value: inferred, else declared; None where neither is known."""
+        inferred = self.shapes.get(value)
+        return ir.declared_dims(value) if inferred is None else inferred
 
 
 def infer_types(model: ir.Model) -> TypeFlow:
@@ -101,30 +110,33 @@ class _Inference:
             self.flow.types[value] = type_string
 
     def _run_node(self, node: ir.Node, imports: Mapping[str, int], bindings: Bindings) -> None:
-        operands = [self.flow.type(value) for value in node.inputs]
+        types = self.flow.types
+        operands = tuple([None if value is None else types.get(value) for value in node.inputs])
         results = self._results(node, operands, imports, bindings)
-        for index, value in enumerate(node.outputs):
-            known = results[index] if index < len(results) else None
-            self._set(value, known or type_of(value.type))
+        for value, known in zip_longest(node.outputs, results[: len(node.outputs)]):
+            found = known or type_of(value.type)
+            if found is not None:
+                types[value] = found
 
     def _results(
-        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+        self, node: ir.Node, operands: Operands, imports: Mapping[str, int], bindings: Bindings
     ) -> Types:
-        function = self.model.functions.get(node.op_identifier())
-        if function is not None:
-            return self._call(node, function, operands, bindings)
-        if node.domain == "" and node.op_type in _CONTROL_FLOW:
-            return _CONTROL_FLOW[node.op_type](self, node, operands, imports, bindings)
-        if node.attributes:
+        if self.model.functions:
+            function = self.model.functions.get(node.op_identifier())
+            if function is not None:
+                return self._call(node, function, operands, bindings)
+        domain, op_type = operator = node.domain, node.op_type
+        if domain == "" and op_type in _CONTROL_FLOW:
+            return _CONTROL_FLOW[op_type](self, node, operands, imports, bindings)
+        if ir.holds_graphs(node):
             for body in subgraphs(node).values():
                 self.run_graph(body, imports, bindings)
-        rule = OUTPUT_TYPES.get((node.domain, node.op_type))
-        plain = self._by_schema(node, operands, imports)
+        rule = OUTPUT_TYPES.get(operator)
+        plain = self._by_schema(node, operands, ir.opset_of(domain, imports))
         return plain if rule is None else _merge(rule(node, operands, bindings), plain)
 
-    def _by_schema(self, node: ir.Node, operands: Types, imports: Mapping[str, int]) -> Types:
-        opset = ir.opset_of(node.domain, imports)
-        key = node.domain, node.op_type, opset, tuple(operands), len(node.outputs)
+    def _by_schema(self, node: ir.Node, operands: Operands, opset: int | None) -> Types:
+        key = node.domain, node.op_type, opset, operands, len(node.outputs)
         known = self._plain_results.get(key)
         if known is None:
             operator = lookup(node.domain, node.op_type, opset)
@@ -133,7 +145,7 @@ class _Inference:
         return known
 
     def _call(
-        self, node: ir.Node, function: ir.Function, operands: Types, bindings: Bindings
+        self, node: ir.Node, function: ir.Function, operands: Operands, bindings: Bindings
     ) -> Types:
         self.flow.calls[node] = function
         identifier = function.identifier()
@@ -148,7 +160,7 @@ class _Inference:
             if name not in given and attribute.value is not None
         }
         given |= defaults
-        signature = (tuple(operands), _type_attributes(given))
+        signature = (operands, _type_attributes(given))
         self.flow.signatures[node] = signature
         known = self._signatures.setdefault(identifier, signature)
         if known is signature:
@@ -163,14 +175,14 @@ class _Inference:
         return self._other_results[key]
 
     def _run_function(
-        self, function: ir.Function, operands: Types, bindings: Bindings
+        self, function: ir.Function, operands: Operands, bindings: Bindings
     ) -> list[str | None]:
         for value, type_string in zip(function.inputs, operands, strict=False):
             self._set(value, type_string)
         return self.run_graph(function.graph, function.opset_imports, bindings)
 
     def run_if(
-        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+        self, node: ir.Node, operands: Operands, imports: Mapping[str, int], bindings: Bindings
     ) -> Types:
         """Each output has the type of the branches' outputs at its position."""
         results: Types = ()
@@ -179,7 +191,7 @@ class _Inference:
         return results
 
     def run_loop(
-        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+        self, node: ir.Node, operands: Operands, imports: Mapping[str, int], bindings: Bindings
     ) -> Types:
         """Outputs have the types of the body's; a scan output stacks tensors of that type.
 
@@ -194,7 +206,7 @@ class _Inference:
         return _merge(outputs, carried)
 
     def run_scan(
-        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+        self, node: ir.Node, operands: Operands, imports: Mapping[str, int], bindings: Bindings
     ) -> Types:
         """Slices and states have the dtype of the operand they come from."""
         body = node.attributes["body"].as_graph()
@@ -204,7 +216,7 @@ class _Inference:
         return self.run_graph(body, imports, bindings)
 
     def run_sequence_map(
-        self, node: ir.Node, operands: Types, imports: Mapping[str, int], bindings: Bindings
+        self, node: ir.Node, operands: Operands, imports: Mapping[str, int], bindings: Bindings
     ) -> Types:
         """The body sees the elements; its outputs become sequences."""
         body = node.attributes["body"].as_graph()

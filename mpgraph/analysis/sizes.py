@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from math import prod
 
 from mpgraph import ir
+from mpgraph.analysis.dtype_flow import TypeFlow
 
 __all__ = ["element_counts"]
 
@@ -14,7 +16,7 @@ _UNKNOWN_EXTENT = 64
 
 
 def element_counts(
-    model: ir.Model, measured: Mapping[str, int] | None = None
+    model: ir.Model, flow: TypeFlow, measured: Mapping[str, int] | None = None
 ) -> dict[ir.Value, int]:
     """Estimate the number of elements of every value of ``model``.
 
@@ -23,30 +25,34 @@ def element_counts(
     counts as much as the largest operand of its node.
 
     Args:
-        model: A model whose shapes have been inferred as far as possible.
+        model: The model.
+        flow: The types and shapes of its values.
         measured: Element counts by value name, from running the model on data.
     """
     known = measured or {}
     counts: dict[ir.Value, int] = {}
     for scope in ir.graphs(model):
         for value in (*scope.graph.initializers.values(), *scope.graph.inputs):
-            counts[value] = _count(value, known, 1)
+            counts[value] = _count(value, flow, known, 1)
         for node in scope.graph:
             largest = max((counts.get(value, 1) for value in node.inputs if value), default=1)
             for value in node.outputs:
-                counts[value] = _count(value, known, largest)
+                counts[value] = _count(value, flow, known, largest)
     return counts
 
 
-def _count(value: ir.Value, measured: Mapping[str, int], otherwise: int) -> int:
+def _count(value: ir.Value, flow: TypeFlow, measured: Mapping[str, int], otherwise: int) -> int:
     if value.name in measured:
         return measured[value.name or ""]
-    if value.shape is None:
-        return otherwise
-    extents = [
+    shape = flow.shape(value)
+    return otherwise if shape is None else _elements(shape)
+
+
+@lru_cache(maxsize=4096)
+def _elements(shape: ir.Dims) -> int:
+    return prod(
         extent
         if isinstance(extent, int) and extent >= 0
         else (_UNKNOWN_EXTENT if axis else _UNKNOWN_BATCH)
-        for axis, extent in enumerate(value.shape)
-    ]
-    return prod(extents)
+        for axis, extent in enumerate(shape)
+    )

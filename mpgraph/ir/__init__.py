@@ -79,12 +79,13 @@ from mpgraph.ir.scopes import (
     describe,
     function_path,
     graphs,
+    holds_graphs,
     module_scope,
     nodes,
     opset_of,
     subgraphs_of,
 )
-from mpgraph.ir.shapes import infer_shapes
+from mpgraph.ir.shapes import Dims, correct_shapes, declared_dims, infer_shapes
 from mpgraph.ir.tensors import all_tensors, derived_tensor
 from mpgraph.ir.value_files import read_value_file
 from mpgraph.ir.verifier import verify_structure
@@ -103,6 +104,7 @@ __all__ = [
     "AttrTensor",
     "AttributeType",
     "DataType",
+    "Dims",
     "ExternalTensor",
     "FloatLimits",
     "Function",
@@ -137,6 +139,8 @@ __all__ = [
     "clone",
     "constant_tensor",
     "converted_tensor",
+    "correct_shapes",
+    "declared_dims",
     "derived_tensor",
     "describe",
     "dtype_name",
@@ -145,6 +149,7 @@ __all__ = [
     "from_type_string",
     "function_path",
     "graphs",
+    "holds_graphs",
     "import_default_domain",
     "infer_shapes",
     "inline_functions",

@@ -12,6 +12,14 @@ from mpgraph.ir.dtypes import dtype_name
 __all__ = ["attribute_key", "tensor_key"]
 
 _CONTENT_BYTES = 1024
+_PLAIN = (
+    AttributeType.INT,
+    AttributeType.INTS,
+    AttributeType.FLOAT,
+    AttributeType.FLOATS,
+    AttributeType.STRING,
+    AttributeType.STRINGS,
+)
 
 
 def attribute_key(attr: onnx_ir.Attr) -> str:
@@ -24,6 +32,8 @@ def attribute_key(attr: onnx_ir.Attr) -> str:
     if attr.is_ref():
         return f"{kind}@{attr.ref_attr_name}"
     value = attr.value
+    if attr.type in _PLAIN:
+        return f"{kind}:{value!r}"
     if attr.type == AttributeType.TENSOR:
         return f"{kind}:{tensor_key(value)}"
     if attr.type == AttributeType.TENSORS:

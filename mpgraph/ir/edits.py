@@ -93,16 +93,19 @@ def insert_cast(
     if graph is None:
         raise ValueError(f"{value.name}: it belongs to no graph")
     suffix = dtype_name(dtype)
-    cast = onnx_ir.node(
+    result = onnx_ir.Value(
+        name=namer.value_name(f"{value.name}_{suffix}"),
+        type=onnx_ir.TensorType(dtype),
+        shape=None if value.shape is None else value.shape.copy(),
+    )
+    cast = onnx_ir.Node(
+        "",
         "Cast",
         [value],
-        attributes={"to": int(dtype)},
+        [onnx_ir.AttrInt64("to", int(dtype))],
+        outputs=[result],
         name=namer.node_name(f"{value.name}_to_{suffix}"),
     )
-    result = cast.outputs[0]
-    result.name = namer.value_name(f"{value.name}_{suffix}")
-    result.type = onnx_ir.TensorType(dtype)
-    result.shape = None if value.shape is None else value.shape.copy()
     stamp(cast, pass_name, rule)
     insert_behind(graph, value, cast)
     return result

@@ -22,11 +22,10 @@ def fingerprint(model: onnx_ir.Model) -> str:
     intermediate types, nor where the weights lie, so that it is the same before a save and after
     a load.
     """
-    digest = hashlib.sha256()
+    entries: list[str] = []
 
     def add(*parts: object) -> None:
-        digest.update("\x1f".join(map(str, parts)).encode())
-        digest.update(b"\x1e")
+        entries.append("\x1f".join(map(str, parts)))
 
     for scope in graphs(model):
         add("graph", scope.path, *sorted(scope.opset_imports.items()))
@@ -34,26 +33,25 @@ def fingerprint(model: onnx_ir.Model) -> str:
         for name, value in sorted(scope.graph.initializers.items()):
             add("initializer", name, tensor_key(value.const_value) if value.const_value else "")
         for node in scope.graph:
-            attributes = sorted((k, attribute_key(a)) for k, a in node.attributes.items())
+            attributes = node.attributes.data
             add(
                 *(node.domain, node.op_type, node.overload, node.name or ""),
-                *("" if value is None else value.name for value in node.inputs),
+                *["" if value is None else value.name for value in node.inputs],
                 ">",
-                *_without_trailing_gaps(value.name or "" for value in node.outputs),
-                *attributes,
+                *_without_trailing_gaps([value.name or "" for value in node.outputs]),
+                *sorted((name, attribute_key(attr)) for name, attr in attributes.items()),
             )
         _add_values(add, "out", scope.graph.outputs)
     for function in model.functions.values():
         add("function", *function.identifier(), *map(attribute_key, function.attributes.values()))
-    return digest.hexdigest()
+    return hashlib.sha256("\x1e".join((*entries, "")).encode()).hexdigest()
 
 
-def _without_trailing_gaps(names: Iterable[str]) -> list[str]:
+def _without_trailing_gaps(names: list[str]) -> list[str]:
     """Omitted outputs at the end of a list are not written to a file."""
-    found = list(names)
-    while found and not found[-1]:
-        found.pop()
-    return found
+    while names and not names[-1]:
+        names.pop()
+    return names
 
 
 def _add_values(add: Callable[..., None], label: str, values: Iterable[onnx_ir.Value]) -> None:

@@ -63,27 +63,31 @@ def save(
     target = Path(path)
     check_destination(target)
     data = target.with_name(f"{target.name}.data")
-    sources = _source_files(model)
+    tensors = list(all_tensors(model))
+    sources = _source_files(model, tensors)
     _refuse_source(target, sources)
     format_ = format_of(target)
     if format_ != "protobuf":
         return _save_text(model, target, format_)
     with paused_gc():
-        weights = _large_tensors(model)
+        weights = _large_tensors(tensors)
         size = sum(tensor.nbytes for tensor in weights)
         if external is None:
             external = size > _EXTERNAL_FROM_BYTES or bool(sources)
         if not external or not weights:
-            return _save_embedded(model, target, size, progress)
+            return _save_embedded(model, tensors, target, size, progress)
         check_destination(data)
         _refuse_source(data, sources)
         return _save_external(model, target, data, weights, progress)
 
 
 def _save_embedded(
-    model: onnx_ir.Model, target: Path, size: int, progress: Progress | None
+    model: onnx_ir.Model,
+    tensors: list[onnx_ir.TensorProtocol],
+    target: Path,
+    size: int,
+    progress: Progress | None,
 ) -> tuple[Path, ...]:
-    tensors = list(all_tensors(model))
     elsewhere = _used_outside_main_initializers(model, tensors)
     streamed = [
         tensor if _is_large(tensor) and id(tensor) not in elsewhere else None
@@ -196,9 +200,8 @@ def _is_large(tensor: onnx_ir.TensorProtocol) -> bool:
     return tensor.dtype != DataType.STRING and tensor.nbytes >= _SMALL_BYTES
 
 
-def _large_tensors(model: onnx_ir.Model) -> list[onnx_ir.TensorProtocol]:
-    found = {id(tensor): tensor for tensor in all_tensors(model) if _is_large(tensor)}
-    return list(found.values())
+def _large_tensors(tensors: list[onnx_ir.TensorProtocol]) -> list[onnx_ir.TensorProtocol]:
+    return list({id(tensor): tensor for tensor in tensors if _is_large(tensor)}.values())
 
 
 def _used_outside_main_initializers(
@@ -209,13 +212,11 @@ def _used_outside_main_initializers(
     return {key for key, count in uses.items() if count > 0}
 
 
-def _source_files(model: onnx_ir.Model) -> set[Path]:
+def _source_files(model: onnx_ir.Model, tensors: list[onnx_ir.TensorProtocol]) -> set[Path]:
     """Data files that tensors still read from, also through lazy ones."""
     found: set[Path] = set(model.meta.get(EXTERNAL_PATHS) or ())
     found.update(
-        Path(tensor.path)
-        for tensor in all_tensors(model)
-        if isinstance(tensor, onnx_ir.ExternalTensor)
+        Path(tensor.path) for tensor in tensors if isinstance(tensor, onnx_ir.ExternalTensor)
     )
     return found
 

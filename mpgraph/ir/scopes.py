@@ -14,11 +14,14 @@ __all__ = [
     "describe",
     "function_path",
     "graphs",
+    "holds_graphs",
     "module_scope",
     "nodes",
     "opset_of",
     "subgraphs_of",
 ]
+
+_GRAPH_TYPES = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,13 @@ def function_path(function: onnx_ir.Function) -> str:
     """Returns "function:domain::name", with ":overload" where there is one."""
     overload = f":{function.overload}" if function.overload else ""
     return f"function:{function.domain}::{function.name}{overload}"
+
+
+def holds_graphs(node: onnx_ir.Node) -> bool:
+    """Tells whether an attribute of a node is a graph or a list of graphs."""
+    # The dict itself: the mapping around it costs several calls for each node of a model.
+    attributes = node.attributes.data
+    return bool(attributes) and any(attr.type in _GRAPH_TYPES for attr in attributes.values())
 
 
 def subgraphs_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:
@@ -123,7 +133,9 @@ def module_scope(node: onnx_ir.Node) -> str:
 def _walk(scope: GraphScope) -> Iterator[GraphScope]:
     yield scope
     for index, node in enumerate(scope.graph):
-        for name, graph in subgraphs_of(node) if node.attributes else ():
+        if not holds_graphs(node):
+            continue
+        for name, graph in subgraphs_of(node):
             label = (node.name or "").strip("/") or f"{node.op_type}_{index}"
             inner = GraphScope(
                 graph, f"{scope.path}/{label}.{name}", node, scope.function, scope.opset_imports

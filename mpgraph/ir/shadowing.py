@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir
 
 from mpgraph.ir.names import Namer
-from mpgraph.ir.scopes import subgraphs_of
+from mpgraph.ir.scopes import holds_graphs, subgraphs_of
 
 __all__ = ["rename_shadowing_values"]
 
@@ -33,7 +33,7 @@ class _Renamer:
         self.count = 0
 
     def visit(self, graph: onnx_ir.Graph, outer: list[set[str]]) -> None:
-        holders = [node for node in graph if node.attributes and subgraphs_of(node)]
+        holders = [node for node in graph if holds_graphs(node)]
         if not holders and not outer:
             return
         values = {id(value): value for value in (*graph.inputs, *graph.initializers.values())}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import onnx.shape_inference
@@ -15,22 +15,26 @@ from mpgraph.ir.schemas import operator_schema
 from mpgraph.ir.scopes import graphs, opset_of
 from mpgraph.ir.walk import survey
 
-__all__ = ["infer_shapes"]
+__all__ = ["Dims", "correct_shapes", "declared_dims", "infer_shapes"]
+
+Dims = tuple[int | str | None, ...]
+"""The extents of a tensor: a number, a symbol, or None where nothing is known."""
 
 _GENERATED = "unk__"  # how onnx names the dimensions that it makes up
 
 
-def infer_shapes(model: onnx_ir.Model) -> bool:
-    """Fills in `value.shape` where onnx can infer it, in the main graph and all subgraphs.
+def infer_shapes(model: onnx_ir.Model) -> dict[onnx_ir.Value, Dims]:
+    """Infers the shapes of what nodes produce, in the main graph and all subgraphs.
 
-    Returns whether any shape changed.
+    Returns the shapes that onnx can infer, refined by those that the model declares: a known
+    extent is never replaced by an unknown one. The model is not changed.
 
-    Types are neither read nor changed: declared types of intermediate values are left out of
-    what onnx sees, for a stale one would stop its inference without a word. They are kept for
-    operators that onnx does not know. Graph inputs and outputs keep their declared shapes; a
-    known dimension is never replaced by an unknown one. Whatever goes wrong inside of onnx, the
-    shapes stay as they are.
+    Declared types of intermediate values are left out of what onnx sees, for a stale one would
+    stop its inference without a word. They are kept for operators that onnx does not know.
+    Outputs of the model keep their declared shapes. Whatever goes wrong inside of onnx, the result
+    is then empty.
     """
+    found: dict[onnx_ir.Value, Dims] = {}
     with paused_gc():
         try:
             with _forgotten_types(model):
@@ -38,12 +42,33 @@ def infer_shapes(model: onnx_ir.Model) -> bool:
             inferred = onnx.shape_inference.infer_shapes(proto, data_prop=True)
         except Exception:
             # onnx raises a dozen kinds here, from C++ too; shapes are a help, not a need.
-            return False
-        changed = False
+            return found
         for scope, (graph, _) in zip(graphs(model), survey(inferred).graphs, strict=True):
             if isinstance(graph, GraphProto):
-                changed |= _take_shapes(scope.graph, graph)
+                _take_shapes(scope.graph, graph, found)
+    return found
+
+
+def correct_shapes(shapes: Mapping[onnx_ir.Value, Dims]) -> bool:
+    """Replaces declared shapes that contradict inferred ones; whether there were any.
+
+    A contradiction is another rank or another number. A declared shape that is only less precise
+    is left as it is.
+    """
+    changed = False
+    for value, dims in shapes.items():
+        known = declared_dims(value)
+        if known is not None and _contradict(known, dims):
+            value.shape = onnx_ir.Shape(dims)
+            changed = True
     return changed
+
+
+def declared_dims(value: onnx_ir.Value) -> Dims | None:
+    """The extents that a value declares; None where it declares no shape."""
+    if value.shape is None:
+        return None
+    return tuple(dim if isinstance(dim, int) else dim.value for dim in value.shape)
 
 
 @contextmanager
@@ -53,12 +78,14 @@ def _forgotten_types(model: onnx_ir.Model) -> Iterator[None]:
     try:
         for scope in graphs(model):
             for node in scope.graph:
-                version = opset_of(node.domain, scope.opset_imports)
-                if version is None or operator_schema(node.domain, node.op_type, version) is None:
-                    continue
                 for value in node.outputs:
+                    if value.type is None and value.shape is None:
+                        continue
                     if scope.owner is None and value.is_graph_output():
                         continue
+                    version = opset_of(node.domain, scope.opset_imports)
+                    if version is None or not operator_schema(node.domain, node.op_type, version):
+                        break
                     hidden.append((value, value.type, value.shape))
                     value.type = value.shape = None
         yield
@@ -67,25 +94,29 @@ def _forgotten_types(model: onnx_ir.Model) -> Iterator[None]:
             value.type, value.shape = type_, shape
 
 
-def _take_shapes(graph: onnx_ir.Graph, inferred: GraphProto) -> bool:
-    infos = {info.name: info.type for info in (*inferred.value_info, *inferred.output)}
-    changed = False
+def _take_shapes(
+    graph: onnx_ir.Graph, inferred: GraphProto, found: dict[onnx_ir.Value, Dims]
+) -> None:
+    infos: dict[str | None, TypeProto] = {
+        info.name: info.type for info in (*inferred.value_info, *inferred.output)
+    }
     if not infos:
-        return changed
+        return
+    read: dict[bytes, Dims | None] = {}
     for node in graph:
         for value in node.outputs:
-            if value.name in infos and not value.is_graph_output():
-                dims = _dims(infos[value.name])
-                if dims is None:
-                    continue
-                merged = _merged(value.shape, dims)
-                if merged != value.shape:
-                    value.shape = merged
-                    changed = True
-    return changed
+            info = infos.get(value.name)
+            if info is None or value.is_graph_output():
+                continue
+            key = info.SerializeToString(deterministic=True)
+            if key not in read:
+                read[key] = _dims(info)
+            dims = read[key]
+            if dims is not None:
+                found[value] = _merged(declared_dims(value), dims)
 
 
-def _dims(type_: TypeProto) -> list[int | str | None] | None:
+def _dims(type_: TypeProto) -> Dims | None:
     """The inferred dims of a tensor; None when it is no tensor or of unknown rank."""
     if not type_.HasField("tensor_type") or not type_.tensor_type.HasField("shape"):
         return None
@@ -97,16 +128,20 @@ def _dims(type_: TypeProto) -> list[int | str | None] | None:
             dims.append(dim.dim_param)
         else:
             dims.append(None)
-    return dims
+    return tuple(dims)
 
 
-def _merged(known: onnx_ir.Shape | None, dims: Iterable[int | str | None]) -> onnx_ir.Shape:
-    found = list(dims)
+def _merged(known: Dims | None, found: Dims) -> Dims:
     if known is None or len(known) != len(found):
-        return onnx_ir.Shape(found)
-    return onnx_ir.Shape(
-        [
-            old if new is None or (isinstance(old, int) and isinstance(new, str)) else new
-            for old, new in zip(known, found, strict=True)
-        ]
+        return found
+    return tuple(
+        old if new is None or (isinstance(old, int) and isinstance(new, str)) else new
+        for old, new in zip(known, found, strict=True)
+    )
+
+
+def _contradict(known: Dims, found: Dims) -> bool:
+    return len(known) != len(found) or any(
+        isinstance(old, int) and isinstance(new, int) and old != new
+        for old, new in zip(known, found, strict=True)
     )

@@ -16,6 +16,8 @@ from mpgraph.ir.scopes import graphs
 
 __all__ = ["all_tensors", "derived_tensor", "external_bytes", "replace_tensors", "replaced_tensors"]
 
+_TENSOR_TYPES = (AttributeType.TENSOR, AttributeType.TENSORS)
+
 
 def all_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.TensorProtocol]:
     """Yields initializers and tensor attributes of all graphs and functions, repeats included."""
@@ -24,8 +26,9 @@ def all_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.TensorProtocol]:
             if value.const_value is not None:
                 yield value.const_value
         for node in scope.graph:
-            for attr in node.attributes.values() if node.attributes else ():
-                yield from _attribute_tensors(attr)
+            for attr in node.attributes.data.values():
+                if attr.type in _TENSOR_TYPES:
+                    yield from _attribute_tensors(attr)
     for function in model.functions.values():
         for attr in function.attributes.values():
             yield from _attribute_tensors(attr)
@@ -118,7 +121,7 @@ def _substitute(model: onnx_ir.Model, replace: Replace, undo: list[Callable[[], 
                 undo.append(partial(setattr, value, "const_value", tensor))
                 value.const_value = new
         for node in scope.graph:
-            if node.attributes:
+            if any(attr.type in _TENSOR_TYPES for attr in node.attributes.data.values()):
                 _replace_attributes(node, stand_in, undo)
     for function in model.functions.values():
         _replace_attributes(function, stand_in, undo)

@@ -13,6 +13,8 @@ from mpgraph.ir.scopes import describe, function_path, opset_of, subgraphs_of
 
 __all__ = ["verify_structure"]
 
+_GRAPH_TYPES = (AttributeType.GRAPH, AttributeType.GRAPHS)
+
 
 def verify_structure(model: onnx_ir.Model) -> None:
     """Checks names, order, scopes, links, ownership and types; linear in the size of the model.
@@ -39,7 +41,7 @@ class _Verifier:
     def __init__(self) -> None:
         self._visible: dict[str, onnx_ir.Value] = {}
         self._values: list[tuple[onnx_ir.Value, str]] = []
-        self._use_counts: dict[int, int] = {}
+        self._use_counts: dict[onnx_ir.Value, int] = {}
         self._graphs: set[int] = set()
 
     def graph(
@@ -68,12 +70,18 @@ class _Verifier:
                     continue
                 if visible.get(value.name or "") is not value:
                     raise _misplaced_input(node, index, value, visible, path)
-                key = id(value)
-                counts[key] = counts.get(key, 0) + 1
-            if node.attributes:
+                counts[value] = counts.get(value, 0) + 1
+            if node.attributes.data:
                 self._attributes(node, path, imports, function)
             for index, value in enumerate(node.outputs):
-                self._output(node, index, value, path, own)
+                if value.producer() is not node or value.index() != index:
+                    raise _misplaced_output(node, index, value, path)
+                if value.name:
+                    self._define(value, "", path, own)
+                elif value.uses() or value.is_graph_output():
+                    raise VerificationError(
+                        _at(node, path), f"output {index} is used but has no name"
+                    )
         self._graph_outputs(graph, path, own)
         for name in own:
             del self._visible[name]
@@ -96,10 +104,10 @@ class _Verifier:
                         f"is used by {describe(use.node)}",
                         "remove nodes with graph.remove(node, safe=True)",
                     )
-            if len(uses) != counts.get(id(value), 0):
+            if len(uses) != counts.get(value, 0):
                 raise VerificationError(
                     f"value {value.name!r} in {path}",
-                    f"lists {len(uses)} uses where the model has {counts.get(id(value), 0)}",
+                    f"lists {len(uses)} uses where the model has {counts.get(value, 0)}",
                     "a user was removed without being unlinked, or stands in no graph of the model",
                 )
 
@@ -131,23 +139,6 @@ class _Verifier:
                 continue
             self._define(value, where, path, own)
 
-    def _output(
-        self,
-        node: onnx_ir.Node,
-        index: int,
-        value: onnx_ir.Value,
-        path: str,
-        own: dict[str, onnx_ir.Value],
-    ) -> None:
-        if value.producer() is not node or value.index() != index:
-            raise VerificationError(
-                _at(node, path), f"output {index}, {value.name!r}, names another producer or index"
-            )
-        if value.name:
-            self._define(value, "", path, own)
-        elif value.uses() or value.is_graph_output():
-            raise VerificationError(_at(node, path), f"output {index} is used but has no name")
-
     def _define(
         self, value: onnx_ir.Value, where: str, path: str, own: dict[str, onnx_ir.Value]
     ) -> None:
@@ -173,7 +164,7 @@ class _Verifier:
         imports: Mapping[str, int],
         function: onnx_ir.Function | None,
     ) -> None:
-        for key, attr in node.attributes.items():
+        for key, attr in node.attributes.data.items():
             if attr.name != key:
                 raise VerificationError(
                     _at(node, path), f"attribute {attr.name!r} is filed under {key!r}"
@@ -184,7 +175,7 @@ class _Verifier:
                         _at(node, path),
                         f"attribute {key!r} refers to one of a function, outside of any",
                     )
-            elif attr.type in (AttributeType.GRAPH, AttributeType.GRAPHS):
+            elif attr.type in _GRAPH_TYPES:
                 for name, inner in subgraphs_of(node):
                     if name == key or name.startswith(f"{key}["):
                         label = node.name or node.op_type
@@ -205,6 +196,14 @@ class _Verifier:
                 )
             if not value.is_graph_output() or value.graph is not graph:
                 raise VerificationError(where, f"{value.name!r} is not linked as a graph output")
+
+
+def _misplaced_output(
+    node: onnx_ir.Node, index: int, value: onnx_ir.Value, path: str
+) -> VerificationError:
+    return VerificationError(
+        _at(node, path), f"output {index}, {value.name!r}, names another producer or index"
+    )
 
 
 def _misplaced_input(

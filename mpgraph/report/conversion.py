@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mpgraph import ir
-from mpgraph.analysis import infer_types
+from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.plan import Plan
 from mpgraph.runtime.checks import Checked
 
 __all__ = ["ConversionReport", "Inventory", "take_inventory"]
+
+_NOT_COUNTED = {("", "Cast"), ("", "Constant")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +106,24 @@ class ConversionReport:
 def take_inventory(model: ir.Model) -> Inventory:
     """Count the nodes and constants of a model by dtype."""
     flow = infer_types(model)
+    operators: Counter[tuple[str, str]] = Counter()
     nodes: Counter[str] = Counter()
-    casts = 0
     for node in ir.nodes(model):
-        if (node.domain, node.op_type) == ("", "Constant"):
-            continue
-        if (node.domain, node.op_type) == ("", "Cast"):
-            casts += 1
-            continue
-        dtypes = [flow.dtype(value) for value in (*node.outputs, *node.inputs)]
-        found = next((dtype for dtype in dtypes if dtype in ir.FLOATS), None)
-        nodes["other" if found is None else ir.dtype_name(found)] += 1
+        operator = node.domain, node.op_type
+        operators[operator] += 1
+        if operator not in _NOT_COUNTED:
+            nodes[_float_dtype(node, flow)] += 1
+    casts = operators["", "Cast"]
     weight_bytes: Counter[str] = Counter()
     for tensor in ir.all_tensors(model):
         weight_bytes[ir.dtype_name(tensor.dtype)] += tensor.nbytes
     return Inventory(dict(nodes), casts, dict(weight_bytes))
+
+
+def _float_dtype(node: ir.Node, flow: TypeFlow) -> str:
+    """The dtype of the first float that a node writes or reads."""
+    for value in (*node.outputs, *node.inputs):
+        dtype = flow.dtype(value)
+        if dtype in ir.FLOATS:
+            return ir.dtype_name(dtype)
+    return "other"

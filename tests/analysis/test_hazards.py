@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -28,8 +28,7 @@ class Seen:
 
 def hazards(text, *, dtype=ir.DataType.FLOAT16, measured=None, **initializers):
     model = build(text, **initializers)
-    ir.infer_shapes(model)
-    flow = infer_types(model)
+    flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
     graph = build_cells(model, flow)
     return list(find_hazards(Evidence(graph, flow, dtype, measured or {})))
 

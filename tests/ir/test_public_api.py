@@ -8,8 +8,8 @@ import pytest
 from mpgraph import ir
 
 EXPECTED_FUNCTIONS = """
-adopt all_schemas all_tensors attribute_key check_model clone constant_tensor converted_tensor
-adopt read_value_file derived_tensor describe dtype_name element_dtype fingerprint from_type_string function_path graphs
+all_schemas all_tensors attribute_key check_model clone constant_tensor converted_tensor
+adopt read_value_file correct_shapes declared_dims derived_tensor describe dtype_name element_dtype fingerprint from_type_string function_path graphs holds_graphs
 import_default_domain infer_shapes inline_functions insert_behind insert_cast limits load module_scope node nodes
 operator_schema opset_of origin parse_dtype paused_gc print_model redirect save set_constant
 set_dtype stamp subgraphs_of tensor tensor_key to_bytes to_proto to_proto_without_weights
@@ -18,7 +18,7 @@ type_string verify_structure version_convert with_element_dtype
 
 EXPECTED_CLASSES = """
 Attr AttrFloat32 AttrFloat32s AttrGraph AttrGraphs AttrInt64 AttrInt64s AttrString AttrStrings
-AttrTensor AttributeType DataType ExternalTensor FLOATS FloatLimits Function Graph GraphScope
+AttrTensor AttributeType DataType Dims ExternalTensor FLOATS FloatLimits Function Graph GraphScope
 LazyTensor Model Namer Node OpSchema OperatorIdentifier OptionalType PackedTensor PassBase
 PassResult RefAttr SequenceType Shape SparseTensorType StringTensor SymbolicDim Tensor
 TensorProtocol TensorType TypeProtocol Value

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from math import prod
 
 from mpgraph import ir
+from mpgraph.analysis.dtype_flow import TypeFlow
 from mpgraph.analysis.hazard import Hazard
 from mpgraph.analysis.hazards.evidence import Evidence
 from mpgraph.analysis.hazards.names import short_name
@@ -44,7 +45,7 @@ def long_sums(evidence: Evidence) -> Iterator[Hazard]:
         result = node.outputs[0]
         if result not in evidence.graph.results or evidence.statistics(result) is not None:
             continue
-        terms = _terms(node)
+        terms = _terms(node, evidence.flow)
         if terms is not None and terms * _TYPICAL_MAGNITUDE <= evidence.limits.max:
             continue
         length = "an unknown number of" if terms is None else f"{terms}"
@@ -57,21 +58,22 @@ def long_sums(evidence: Evidence) -> Iterator[Hazard]:
         )
 
 
-def _terms(node: ir.Node) -> int | None:
+def _terms(node: ir.Node, flow: TypeFlow) -> int | None:
     """How many elements one element of the result is summed from; None where shapes are unknown."""
-    operand, result = node.inputs[0], node.outputs[0]
-    if operand is None or operand.shape is None:
+    operand = None if node.inputs[0] is None else flow.shape(node.inputs[0])
+    if operand is None:
         return None
-    extents = [extent for extent in operand.shape if isinstance(extent, int)]
+    result = flow.shape(node.outputs[0])
+    extents = [extent for extent in operand if isinstance(extent, int)]
     if node.op_type == "CumSum":
-        return max(extents) if len(extents) == len(operand.shape) else None
-    if result.shape is None or len(extents) < len(operand.shape):
-        return _known_terms(operand.shape, result.shape)
-    left = prod(extent for extent in result.shape if isinstance(extent, int))
+        return max(extents) if len(extents) == len(operand) else None
+    if result is None or len(extents) < len(operand):
+        return _known_terms(operand, result)
+    left = prod(extent for extent in result if isinstance(extent, int))
     return prod(extents) // left if left else 0
 
 
-def _known_terms(operand: ir.Shape, result: ir.Shape | None) -> int | None:
+def _known_terms(operand: ir.Dims, result: ir.Dims | None) -> int | None:
     """With symbolic extents that survive, the reduced ones may still be known."""
     if result is None or len(operand) != len(result):
         return None
