@@ -19,7 +19,7 @@ from mpgraph.passmgr import (
 )
 from mpgraph.passmgr.pipelines import CONVERT, CONVERT_WITH_DATA
 from mpgraph.plan import Plan
-from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map
+from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map, conversion_policy
 from mpgraph.report.conversion import ConversionReport, take_inventory
 from mpgraph.runtime import DataSet, input_specs, load_data
 from mpgraph.runtime.checks import Checked, check_converted
@@ -75,7 +75,7 @@ class Conversion:
 
 def convert(
     source: str | os.PathLike[str] | onnx.ModelProto | ir.Model,
-    policy: str | DTypePolicy | PolicyMap = "mixed_float16",
+    policy: str | DTypePolicy | PolicyMap | None = None,
     *,
     target: str | Target = "cpu",
     data: Any = None,
@@ -90,7 +90,8 @@ def convert(
 
     Args:
         source: A path, a protobuf message or an IR model; none of them is changed.
-        policy: A policy name, a policy, or a map with rules per node.
+        policy: A policy name, a policy, or a map with rules per node; by default the global
+            policy, and ``mixed_float16`` where none is set.
         target: Where the result shall run: ``cpu``, ``cuda``, ``webgpu``, ``tensorrt``,
             ``openvino``, or a provider's name.
         data: Inputs to measure value ranges on and to check the result with: a file or folder as
@@ -113,7 +114,7 @@ def convert(
     with ir.paused_gc():
         model = _fresh(source)
         chosen = get_target(target)
-        facts = Facts(as_policy_map(policy), chosen)
+        facts = Facts(as_policy_map(conversion_policy() if policy is None else policy), chosen)
         if data is not None:
             facts.put(load_data(data, input_specs(model)))
         before = take_inventory(model)

@@ -202,3 +202,11 @@ def test_a_model_that_needs_a_custom_library_is_converted_all_the_same():
     result = mpgraph.convert(models.build("custom_domain"), "mixed_float16", allow_slow=True)
     assert result.report.checked.loaded == ""
     assert "the original does not load either" in result.report.checked.not_loaded
+
+
+def test_without_a_policy_the_global_one_is_taken():
+    model = models.build("mlp")
+    assert convert(model).plan.policy == "mixed_float16"
+    with mpgraph.mixed_precision.policy_scope("bfloat16"):
+        assert convert(model).plan.policy == "bfloat16"
+    assert convert(model, policy="float32").plan.policy == "float32"
