@@ -83,9 +83,9 @@ def _form(labelling: Labelling, value: ir.Value, cell: int | None, storage: str)
         return original, original
     used = labelling.labels[cell]
     stored = original if storage == "variable" else labelling.stored[cell]
-    saved = _elements(value) * (used.bitwidth - stored.bitwidth) // 8
-    if storage == "compute" and saved < _CAST_WORTH_BYTES:
-        stored = used
+    if storage == "compute" and stored != used:
+        saved = _elements(value) * (used.bitwidth - stored.bitwidth) // 8
+        stored = stored if saved >= _CAST_WORTH_BYTES else used
     return stored, used
 
 
