@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mpgraph import ir
+from mpgraph.errors import InputError
 from mpgraph.passmgr import (
     Facts,
     Instrument,
@@ -111,6 +112,7 @@ def convert(
         InputError: The model, the policy, the target or the data cannot be used.
         CheckError: The result failed a check; there is nothing to save.
     """
+    _check_options(storage, verify, tolerance)
     with ir.paused_gc():
         model = _fresh(source)
         chosen = get_target(target)
@@ -143,5 +145,16 @@ def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Mo
     return ir.clone(source) if isinstance(source, ir.Model) else ir.load(source)
 
 
+def _check_options(storage: str, verify: str, tolerance: float) -> None:
+    for name, given, known in (("storage", storage, Storage), ("verify", verify, Verify)):
+        if given not in get_args(known):
+            hint = f"one of {', '.join(get_args(known))}"
+            raise InputError(name, f"{given!r} is not known", hint)
+    if not tolerance >= 0:
+        raise InputError("tolerance", f"{tolerance!r} is no error", "give a number from 0 on")
+
+
 def _switch(value: bool) -> str:
+    if not isinstance(value, bool):
+        raise InputError("option", f"{value!r} is neither True nor False", "give a bool")
     return "true" if value else "false"

@@ -18,6 +18,9 @@ PASSES: Mapping[str, str] = {
     "measure": "passes.measure:Measure",
     "normalize": "passes.normalize:Normalize",
     "place-casts": "passes.place_casts:PlaceCasts",
+    "plan-scaling": "passes.plan_scaling:PlanScaling",
     "protect-numerics": "passes.protect_numerics:ProtectNumerics",
     "refine-accuracy": "passes.refine_accuracy:RefineAccuracy",
+    "scale-ranges": "passes.scale_ranges:ScaleRanges",
+    "specialize-functions": "passes.specialize_functions:SpecializeFunctions",
 }

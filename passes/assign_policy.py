@@ -15,10 +15,9 @@ from mpgraph.policy import (
     DTypePolicy,
     PolicyMap,
     Resolution,
-    Resolver,
     as_policy_map,
-    node_facts,
     pinned_by_default,
+    resolve_nodes,
 )
 
 __all__ = ["AssignPolicy"]
@@ -51,7 +50,7 @@ class AssignPolicy(Pass):
         policy = as_policy_map(self.policy) if self.policy else facts.get(PolicyMap)
         _refuse_quantization(policy)
         graph = build_cells(model, flow, keep_io_types=self.keep_io_types)
-        resolutions = _resolve(model, policy)
+        resolutions = resolve_nodes(model, policy)
         choices = [_choose(cell, policy, resolutions) for cell in graph.cells]
         facts.put(Draft(graph, flow, policy, choices))
         return False
@@ -65,13 +64,6 @@ def _refuse_quantization(policy: PolicyMap) -> None:
                 "quantized policies are not available in this version",
                 "use float16, bfloat16, mixed_float16, mixed_bfloat16 or float32",
             )
-
-
-def _resolve(model: ir.Model, policy: PolicyMap) -> dict[ir.Node, Resolution]:
-    resolver = Resolver(policy)
-    known = node_facts(model, policy)
-    resolved = {facts: resolver.resolve(facts) for facts in dict.fromkeys(known.values())}
-    return {node: resolved[facts] for node, facts in known.items()}
 
 
 def _choose(cell: Cell, policy: PolicyMap, resolutions: Mapping[ir.Node, Resolution]) -> Choice:
@@ -153,7 +145,8 @@ def _retypes(node: ir.Node) -> bool:
 def _rule_text(resolution: Resolution) -> str:
     rule = resolution.rule
     given = "" if rule is None else rule.reason
-    return given or f"a rule asks for {resolution.policy.name}"
+    text = given or f"a rule asks for {resolution.policy.name}"
+    return f"{text}, for all of {resolution.holder}" if resolution.holder else text
 
 
 def _compute(policy: DTypePolicy) -> ir.DataType:

@@ -39,8 +39,9 @@ class ConvertWeights(Pass):
         labelling = facts.get(Labelling)
         writer = _ConstantWriter(ir.Namer(model))
         changed = False
-        for value, uses in _uses(labelling, self.storage).items():
+        for value, found in _uses(labelling, self.storage).items():
             original = labelling.graph.constants[value]
+            uses = _stored_once(value, found)
             if set(uses) == {(original, original)}:
                 continue
             if not changed:
@@ -75,6 +76,26 @@ def _uses(labelling: Labelling, storage: str) -> dict[ir.Value, dict[_Form, _Use
             form = _form(labelling, value, cell, storage)
             uses.setdefault(value, {}).setdefault(form, _Users()).outputs.append((graph, index))
     return uses
+
+
+def _stored_once(value: ir.Value, uses: dict[_Form, _Users]) -> dict[_Form, _Users]:
+    """Let a constant that would be stored in several dtypes be stored in the widest alone.
+
+    The others are cast from it, which a runtime does once, when it loads the model. Small ones are
+    stored twice: a Cast would be larger.
+    """
+    narrowest = min((stored.bitwidth for stored, _ in uses), default=0)
+    if len({stored for stored, _ in uses}) == 1 or (
+        _elements(value) * narrowest // 8 < _CAST_WORTH_BYTES
+    ):
+        return uses
+    widest = max((stored for stored, _ in uses), key=lambda dtype: (dtype.bitwidth, dtype))
+    merged: dict[_Form, _Users] = {}
+    for (_, used), users in uses.items():
+        kept = merged.setdefault((widest, used), _Users())
+        kept.operands += users.operands
+        kept.outputs += users.outputs
+    return merged
 
 
 def _form(labelling: Labelling, value: ir.Value, cell: int | None, storage: str) -> _Form:

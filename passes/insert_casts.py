@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from mpgraph import ir
+from mpgraph.errors import PlanError
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Labelling, Plan, lay_over
 from mpgraph.schema import TYPE_ATTRIBUTES, element_type, to_ir_type, with_element_type
@@ -29,6 +30,7 @@ class InsertCasts(Pass):
         """Rewrite the model as the plan says."""
         labelling = facts.find(Labelling) or lay_over(facts.get(Plan), model)
         facts.put(labelling)
+        _refuse_unscaled(facts.find(Plan), labelling)
         retyped = _retype(labelling)
         demands = _demands(labelling)
         if demands:
@@ -38,6 +40,15 @@ class InsertCasts(Pass):
             for target, demand in sorted(targets.items()):
                 writer.cast(value, target, demand)
         return retyped or bool(demands)
+
+
+def _refuse_unscaled(plan: Plan | None, labelling: Labelling) -> None:
+    if plan is not None and plan.scaling and not labelling.scaled:
+        raise PlanError(
+            "plan",
+            "it scales values by powers of two, and the model does not have them yet",
+            "run scale-ranges before insert-casts",
+        )
 
 
 def _retype(labelling: Labelling) -> bool:

@@ -96,7 +96,7 @@ class _Legality:
                     widened = choice.without(
                         [dtype], _nearest(cell, dtype), Reason("target", problem)
                     )
-                    choice = replace(widened, storage=dtype if dtype != cell.dtype else None)
+                    choice = replace(widened, storage=dtype)
                     break
         return choice
 

@@ -58,16 +58,5 @@ def _specialize(model: ir.Model, flow: TypeFlow) -> None:
         if not known:
             known[signature] = function.name
         elif signature not in known:
-            copy = function.clone()
-            copy.name = known[signature] = _unused(function.name, taken)
-            model.functions[copy.identifier()] = copy
+            known[signature] = ir.copy_function(model, function, taken).name
         node.op_type = known[signature]
-
-
-def _unused(base: str, taken: set[str]) -> str:
-    number = 2
-    while f"{base}_{number}" in taken:
-        number += 1
-    name = f"{base}_{number}"
-    taken.add(name)
-    return name

@@ -17,9 +17,19 @@ from mpgraph.analysis import (
     place,
 )
 from mpgraph.passmgr import Facts, Pass
-from mpgraph.plan import Assignment, Choice, Draft, Labelling, Plan, Reason, summarize
+from mpgraph.plan import (
+    Assignment,
+    Choice,
+    Draft,
+    Labelling,
+    Plan,
+    Reason,
+    planned_factors,
+    summarize,
+)
 from mpgraph.runtime import Measurements
-from mpgraph.targets import Target, get_target
+from mpgraph.schema import tensor
+from mpgraph.targets import Support, Target, get_target
 
 __all__ = ["PlaceCasts"]
 
@@ -73,9 +83,19 @@ class PlaceCasts(Pass):
                 warnings=tuple(draft.warnings),
                 costs=_costs(draft, traffic, start, labels),
                 evidence="static" if measured is None else "measured",
+                scaling=planned_factors(
+                    draft.scaling, labelling, runs_low=_runs_low(target, model)
+                ),
             )
         )
         return False
+
+
+def _runs_low(target: Target, model: ir.Model) -> bool:
+    """Whether the target multiplies in float16."""
+    variables = {"T": tensor(ir.DataType.FLOAT16)}
+    opset = model.opset_imports.get("", 0)
+    return target.support("", "Mul", opset, variables) is Support.NATIVE
 
 
 def _measured_counts(measured: Measurements | None) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from mpgraph import ir
 from mpgraph.analysis import Hazard
 from mpgraph.analysis.hazards import Evidence, Statistics, find_hazards
+from mpgraph.analysis.scaling import NO_SCALING
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Draft, Reason
 from mpgraph.runtime import Measurements
@@ -34,7 +35,8 @@ class ProtectNumerics(Pass):
         measurements = facts.find(Measurements)
         measured: Mapping[str, Statistics] = {} if measurements is None else measurements.values
         for dtype in sorted(draft.lows - {ir.DataType.FLOAT, ir.DataType.DOUBLE}):
-            evidence = Evidence(draft.graph, draft.flow, dtype, measured)
+            scaling = draft.scaling if dtype == ir.DataType.FLOAT16 else NO_SCALING
+            evidence = Evidence(draft.graph, draft.flow, dtype, measured, scaling=scaling)
             for hazard in find_hazards(evidence):
                 draft.hazards.append(hazard)
                 _apply(draft, hazard)

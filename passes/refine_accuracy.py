@@ -18,6 +18,7 @@ from passes.convert_weights import ConvertWeights
 from passes.fold import Fold
 from passes.insert_casts import InsertCasts
 from passes.place_casts import PlaceCasts
+from passes.scale_ranges import ScaleRanges
 
 __all__ = ["RefineAccuracy"]
 
@@ -135,7 +136,7 @@ class _Trial:
         PlaceCasts().run(self._model, facts)
         copy = ir.clone(self._model)
         copied = Facts(facts.get(Plan))
-        for step in (InsertCasts(), ConvertWeights(), Fold()):
+        for step in (ScaleRanges(), InsertCasts(), ConvertWeights(), Fold()):
             step.run(copy, copied)
         error = self._reference.of(copy)
         # The collector is paused over a pipeline, and a graph is one web of cycles.

@@ -19,8 +19,8 @@ BELOW = {
     "plan": {"errors", "ir", "schema", "analysis", "policy"},
     "passmgr": {"errors", "ir"},
     "targets": {"errors", "ir", "schema"},
-    # Emulation and exposure of values need the dtypes of values.
-    "runtime": {"errors", "ir", "schema", "analysis"},
+    # Emulation and exposure of values need the dtypes of values; sessions and placement, targets.
+    "runtime": {"errors", "ir", "schema", "analysis", "targets"},
 }
 ENGINE = set(BELOW)
 # The names that Keras has for policies, under the modules that Keras has.

@@ -86,7 +86,9 @@ class _Builder:
     def add_main_interface(self, keep_io_types: bool) -> None:
         graph = self.model.graph
         for index, value in enumerate(graph.inputs):
-            self._interface_value(value, "input", f"input {index}", keep_io_types)
+            # A caller may give another tensor for a default, in the dtype that it has now.
+            fixed = keep_io_types or value.is_initializer()
+            self._interface_value(value, "input", f"input {index}", fixed)
         cells: list[int | None] = []
         for index, value in enumerate(graph.outputs):
             dtype = self.float_dtype(value)

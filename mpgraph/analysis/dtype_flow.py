@@ -31,6 +31,7 @@ __all__ = ["TypeFlow", "infer_types", "leading_operands"]
 Types = Sequence[str | None]
 Operands = tuple[str | None, ...]
 Signature = tuple[tuple[str | None, ...], tuple[tuple[str, str], ...]]
+_Call = tuple[ir.OperatorIdentifier, Signature]
 
 
 @dataclass
@@ -83,7 +84,7 @@ class _Inference:
         self.flow = TypeFlow()
         self._signatures: dict[ir.OperatorIdentifier, Signature] = {}
         self._plain_results: dict[Hashable, Types] = {}
-        self._other_results: dict[tuple[ir.OperatorIdentifier, Signature], Types] = {}
+        self._other_results: dict[_Call, Types] = {}
 
     def run_graph(
         self, graph: ir.Graph, imports: Mapping[str, int], bindings: Bindings
@@ -149,17 +150,7 @@ class _Inference:
     ) -> Types:
         self.flow.calls[node] = function
         identifier = function.identifier()
-        given = {
-            name: attribute
-            for name in node.attributes
-            if (attribute := _bound(node, name, bindings)) is not None
-        }
-        defaults = {
-            name: attribute
-            for name, attribute in function.attributes.items()
-            if name not in given and attribute.value is not None
-        }
-        given |= defaults
+        given = _given(node, function, bindings)
         signature = (operands, _type_attributes(given))
         self.flow.signatures[node] = signature
         known = self._signatures.setdefault(identifier, signature)
@@ -170,7 +161,7 @@ class _Inference:
         self.flow.polymorphic.add(identifier)
         key = identifier, signature
         if key not in self._other_results:
-            aside = _Inference(self.model)
+            aside = _Aside(self.model, self._other_results)
             self._other_results[key] = aside._run_function(function, operands, given)
         return self._other_results[key]
 
@@ -226,6 +217,27 @@ class _Inference:
         return [None if known is None else sequence_of(known) for known in outputs]
 
 
+class _Aside(_Inference):
+    """Infers what a call returns whose types are not those of the function's body.
+
+    Results are shared with the walk that it stands beside, and remembered for all calls: nested
+    functions would otherwise double the work at each level.
+    """
+
+    def __init__(self, model: ir.Model, results: dict[_Call, Types]) -> None:
+        super().__init__(model)
+        self._other_results = results
+
+    def _call(
+        self, node: ir.Node, function: ir.Function, operands: Operands, bindings: Bindings
+    ) -> Types:
+        given = _given(node, function, bindings)
+        key = function.identifier(), (operands, _type_attributes(given))
+        if key not in self._other_results:
+            self._other_results[key] = self._run_function(function, operands, given)
+        return self._other_results[key]
+
+
 _CONTROL_FLOW = {
     "If": _Inference.run_if,
     "Loop": _Inference.run_loop,
@@ -249,6 +261,21 @@ def _type_attributes(given: Mapping[str, ir.Attr]) -> tuple[tuple[str, str], ...
             if attribute.type not in (ir.AttributeType.FLOAT, ir.AttributeType.FLOATS)
         )
     )
+
+
+def _given(node: ir.Node, function: ir.Function, bindings: Bindings) -> dict[str, ir.Attr]:
+    """The attributes of a call, with the function's own where it gives none."""
+    given = {
+        name: attribute
+        for name in node.attributes
+        if (attribute := _bound(node, name, bindings)) is not None
+    }
+    defaults = {
+        name: attribute
+        for name, attribute in function.attributes.items()
+        if name not in given and attribute.value is not None
+    }
+    return given | defaults
 
 
 def _bound(node: ir.Node, name: str, bindings: Bindings) -> ir.Attr | None:

@@ -14,6 +14,7 @@ from mpgraph.schema import (
     Operator,
     element_type,
     lookup,
+    tensor,
     with_element_type,
 )
 
@@ -40,6 +41,7 @@ class NodeVariables:
 
 
 _NOTHING: frozenset[int] = frozenset()
+_ANY_FLOAT = frozenset(tensor(dtype) for dtype in FLOAT_TYPES)
 
 
 def node_variables(
@@ -65,7 +67,7 @@ def node_variables(
         return NodeVariables(None, frozenset(), (None,) * len(node.inputs), _NOTHING)
     variables = tuple(_variable(operator, index) for index in range(len(node.inputs)))
     if _is_retypable(node):
-        return _retypable(node, flow, variables)
+        return _retypable(node, flow, operator, variables)
     dtypes = {
         variable: dtype
         for value, variable in reversed(list(zip(node.inputs, variables, strict=True)))
@@ -110,9 +112,18 @@ def _is_retypable(node: ir.Node) -> bool:
     return not attribute.is_ref()
 
 
-def _retypable(node: ir.Node, flow: TypeFlow, variables: tuple[str | None, ...]) -> NodeVariables:
-    """A node whose output dtype is an attribute: only the output changes."""
-    everything = frozenset(range(len(node.inputs)))
+def _retypable(
+    node: ir.Node, flow: TypeFlow, operator: Operator, variables: tuple[str | None, ...]
+) -> NodeVariables:
+    """A node whose output dtype is an attribute: only the output changes.
+
+    An operand that the schema does not allow in every float dtype keeps the one it has.
+    """
+    everything = frozenset(
+        index
+        for index, variable in enumerate(variables)
+        if variable is None or operator.variables[variable] >= _ANY_FLOAT
+    )
     dtype = flow.dtype(node.outputs[0])
     if dtype not in FLOAT_TYPES:
         return NodeVariables(None, frozenset(), variables, _NOTHING, everything)

@@ -110,11 +110,14 @@ def command(
     mpgraph convert model.onnx --op-types-to-exclude Softmax,LayerNormalization
     """
     policy = chosen_policy(**policy_parts)
-    path = output or model.with_name(f"{model.stem}_{suffix_of(policy)}.onnx")
+    source = model if model.name else model.absolute()
+    path = output or source.with_name(f"{source.stem}_{suffix_of(policy)}.onnx")
     if not dry_run:
         check_output(path, model)
     if dump_plan is not None:
-        check_output(dump_plan, model, path)
+        if dump_plan.absolute() == path.absolute():
+            raise click.UsageError("--dump-plan and --output name the same file")
+        check_output(dump_plan, model)
 
     from mpgraph.conversion import convert
     from mpgraph.passmgr import Instrument, Progress, Timing

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mpgraph.cli.explanation import find_assignments
+from mpgraph.cli.explanation import find_assignments, read_plan
 from mpgraph.cli.options import data_option, json_option, policy_options, target_option
 from mpgraph.cli.output import console, print_json
 from mpgraph.cli.policy import chosen_policy
@@ -15,7 +15,6 @@ from mpgraph.errors import PlanError
 
 if TYPE_CHECKING:
     from mpgraph import ir
-    from mpgraph.plan import Plan
 
 __all__ = ["command"]
 
@@ -45,7 +44,7 @@ def command(
     """
     converted: ir.Model | None = None
     if source.suffix == ".json" and _is_plan(source):
-        plan = _read_plan(source)
+        plan = read_plan(source)
     else:
         from mpgraph.conversion import convert
 
@@ -75,12 +74,3 @@ def _is_plan(path: Path) -> bool:
             return '"format"' in file.read(200)
     except OSError as error:
         raise PlanError(str(path), f"cannot be read: {error.strerror or error}") from error
-
-
-def _read_plan(path: Path) -> Plan:
-    from mpgraph.plan import Plan
-
-    try:
-        return Plan.from_json(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise PlanError(str(path), "is not UTF-8 text") from error

@@ -1,7 +1,8 @@
-"""Which nodes of a plan a name on the command line means."""
+"""Plans on the command line: read from a file, and which of their nodes a name means."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpgraph.errors import PlanError
@@ -9,7 +10,23 @@ from mpgraph.errors import PlanError
 if TYPE_CHECKING:
     from mpgraph.plan import Assignment, Plan
 
-__all__ = ["find_assignments"]
+__all__ = ["find_assignments", "read_plan"]
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan that `convert --dump-plan` wrote.
+
+    Raises:
+        PlanError: The file cannot be read, or is no plan.
+    """
+    from mpgraph.plan import Plan
+
+    try:
+        return Plan.from_json(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise PlanError(str(path), "is not UTF-8 text") from error
+    except OSError as error:
+        raise PlanError(str(path), f"cannot be read: {error.strerror or error}") from error
 
 
 def find_assignments(plan: Plan, name: str) -> tuple[Assignment, ...]:

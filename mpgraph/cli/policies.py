@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mpgraph.cli.explanation import read_plan
 from mpgraph.cli.options import json_option
-from mpgraph.cli.output import console, print_json, print_table
+from mpgraph.cli.output import check_output, console, print_json, print_table, write_text
 
 if TYPE_CHECKING:
     from mpgraph.policy import DTypePolicy
@@ -26,15 +29,58 @@ SELECTORS = (
 
 @click.command("policies")
 @click.argument("name", required=False)
+@click.option(
+    "--from-plan",
+    type=Path,
+    metavar="PLAN.json",
+    help="Write the policy file whose rules give the nodes of a plan the same dtypes again.",
+)
+@click.option("--schema", is_flag=True, help="Write the JSON schema of policy files, for editors.")
+@click.option("-o", "--output", type=Path, metavar="FILE", help="Write into a file.")
 @json_option
-def command(name: str | None, as_json: bool) -> None:
-    """List the policies and rule selectors, or explain the policy NAME."""
-    if name is not None:
+def command(
+    name: str | None, from_plan: Path | None, schema: bool, output: Path | None, as_json: bool
+) -> None:
+    """List the policies and rule selectors, or explain the policy NAME.
+
+    A plan is what `convert --dump-plan` writes.
+    """
+    if sum((name is not None, from_plan is not None, schema)) > 1:
+        raise click.UsageError("give one of NAME, --from-plan and --schema")
+    if output is not None and from_plan is None and not schema:
+        raise click.UsageError("--output goes with --from-plan or --schema")
+    if from_plan is not None:
+        _write(_policy_of_plan(from_plan), output, from_plan)
+    elif schema:
+        _write(_schema(), output)
+    elif name is not None:
         _explain(name, as_json)
     elif as_json:
         print_json(_listing())
     else:
         _print_listing()
+
+
+def _write(text: str, output: Path | None, *inputs: Path) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    check_output(output, *inputs)
+    write_text(output, text)
+    click.echo(f"written to {output}")
+
+
+def _policy_of_plan(path: Path) -> str:
+    from mpgraph.plan import policy_map_of_plan
+    from mpgraph.policy import policy_text
+
+    return policy_text(policy_map_of_plan(read_plan(path)))
+
+
+def _schema() -> str:
+    from mpgraph.policy import policy_file_schema
+
+    return json.dumps(policy_file_schema(), indent=2) + "\n"
 
 
 def _explain(name: str, as_json: bool) -> None:

@@ -37,16 +37,21 @@ def chosen_policy(
         click.UsageError: Options that exclude each other.
         PolicyError: A policy, selector or policy file is malformed.
     """
-    from mpgraph.policy import as_policy_map, load_policy_file
+    from mpgraph.policy import as_policy_map, load_policy_file, parse_policy
 
-    if policy and precision:
+    if policy is not None and precision:
         raise click.UsageError("give --policy or --precision, not both")
+    if policy is not None:
+        parse_policy(policy)
     name = policy or (PRECISIONS[precision] if precision else "")
     included = bool(nodes_to_include or op_types_to_include)
     if policy_file is not None and included:
         raise click.UsageError("give --policy-file or an include option, not both")
     if policy_file is not None:
         base = load_policy_file(policy_file, default=name or DEFAULT)
+        if name and base.default != parse_policy(name):
+            given = f"asks for {name}, the policy file for {base.default.name}"
+            raise click.UsageError(f"--{'policy' if policy else 'precision'} {given}")
     else:
         base = as_policy_map(KEPT if included else name or DEFAULT)
     return base.extended(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mpgraph.cli.options import data_option, json_option, target_option
-from mpgraph.cli.output import console, print_json
+from mpgraph.cli.output import check_output, console, print_json, write_text
 from mpgraph.cli.shapes import parse_shapes
 from mpgraph.cli.tolerance import parse_tolerances, passes
 
@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 RELATIVE = 1e-2
 RANDOM = "random"
-_EMULATED = "Every float16 and bfloat16 value rounded as a GPU would (--emulate)."
+_EMULATED = "Every float16, bfloat16 and float8 value rounded as a GPU would (--emulate)."
 
 
 @click.command("verify")
@@ -37,8 +37,8 @@ _EMULATED = "Every float16 and bfloat16 value rounded as a GPU would (--emulate)
 @click.option(
     "--emulate/--no-emulate",
     default=None,
-    help="Round every float16 and bfloat16 value as a GPU would; the CPU provider computes many "
-    "of them in float32.  [default: --emulate on cpu if a model holds such values]",
+    help="Round every float16, bfloat16 and float8 value as a GPU would; the CPU provider computes "
+    "many of them in float32.  [default: --emulate on cpu if a model holds such values]",
 )
 @target_option
 @click.option(
@@ -53,6 +53,9 @@ _EMULATED = "Every float16 and bfloat16 value rounded as a GPU would (--emulate)
     metavar="[OUTPUT:]VALUE",
     help="Largest absolute error allowed where --rtol is exceeded.  [default: 0]",
 )
+@click.option(
+    "--html", type=Path, metavar="FILE", help="Write a page with the error of every layer by depth."
+)
 @json_option
 def command(
     a: Path,
@@ -65,12 +68,15 @@ def command(
     target: str,
     rtol: tuple[str, ...],
     atol: tuple[str, ...],
+    html: Path | None,
     as_json: bool,
 ) -> int:
     """Compare the outputs of two models.
 
     A is the reference. The exit status is 1 if an output of B is further away than allowed.
     """
+    if html is not None:
+        check_output(html, a, b)
     relative = parse_tolerances("--rtol", rtol, RELATIVE)
     absolute = parse_tolerances("--atol", atol, 0.0)
     shapes = parse_shapes(input_shapes)
@@ -88,10 +94,28 @@ def command(
     if emulate is None:
         emulate = get_target(target).name == "cpu" and (_holds_low(first) or _holds_low(second))
     compared = compare_models(
-        first, second, feeds, per_layer=per_layer, emulate=emulate, target=target
+        first,
+        second,
+        feeds,
+        per_layer=per_layer or html is not None,
+        emulate=emulate,
+        target=target,
     )
     bad = [one.name for one in compared.outputs if not passes(one, relative, absolute)]
+    limit = relative.default
+    basis = [_EMULATED if emulate else f"Computed as {target} does (--no-emulate)."]
+    if data is None:
+        basis.insert(0, "Random data, as no --data was given: real inputs can behave otherwise.")
+    if html is not None:
+        from mpgraph.report.html_comparison import comparison_html
+
+        notes = [*basis, f"data: {compared.label}"]
+        title = f"{a.name} and {b.name}"
+        write_text(
+            html, comparison_html(compared, title=title, notes=notes, failed=bad, limit=limit)
+        )
     if as_json:
+        diverges = compared.first_divergence(limit)
         print_json(
             {
                 "passed": not bad,
@@ -101,22 +125,27 @@ def command(
                 "max_relative": compared.max_relative,
                 "outputs": compared.outputs,
                 "layers": compared.layers,
+                "first_divergence": diverges and diverges.name,
+                "not_compared": compared.not_compared,
             }
         )
         return 1 if bad else 0
 
     from mpgraph.report.text import render_comparison
 
-    if data is None:
-        click.echo("Random data, as no --data was given: real inputs can behave otherwise.")
-    click.echo(_EMULATED if emulate else f"Computed as {target} does (--no-emulate).")
+    for line in basis:
+        click.echo(line)
     click.echo()
-    render_comparison(compared, console(), failed=bad)
+    render_comparison(compared, console(), failed=bad, limit=limit)
+    if bad and not compared.layers:
+        click.echo("--per-layer shows where it begins, --html FILE draws it")
+    if html is not None:
+        click.echo(f"written to {html}")
     return 1 if bad else 0
 
 
 def _holds_low(model: ir.Model) -> bool:
-    """Whether a model has float16 or bfloat16 values, which the CPU provider does not round."""
+    """Whether a model has values of a low dtype, which the CPU provider does not always round."""
     from mpgraph import ir
     from mpgraph.analysis import infer_types
     from mpgraph.runtime.emulate import LOW

@@ -41,6 +41,7 @@ from onnx_ir import (
 from onnx_ir.passes import PassBase, PassResult
 
 from mpgraph.ir.attributes import attribute_key, tensor_key
+from mpgraph.ir.calls import callers_first, copy_function, function_calls
 from mpgraph.ir.check import check_model
 from mpgraph.ir.clone import clone
 from mpgraph.ir.dtypes import (
@@ -66,6 +67,7 @@ from mpgraph.ir.fingerprint import fingerprint
 from mpgraph.ir.inlining import inline_functions
 from mpgraph.ir.load import load
 from mpgraph.ir.memory import paused_gc
+from mpgraph.ir.module_path import module_levels
 from mpgraph.ir.names import Namer
 from mpgraph.ir.opset import version_convert
 from mpgraph.ir.printer import print_model
@@ -78,8 +80,10 @@ from mpgraph.ir.scopes import (
     GraphScope,
     describe,
     function_path,
+    function_scopes,
     graphs,
     holds_graphs,
+    module_alias,
     module_scope,
     nodes,
     opset_of,
@@ -135,10 +139,12 @@ __all__ = [
     "all_schemas",
     "all_tensors",
     "attribute_key",
+    "callers_first",
     "check_model",
     "clone",
     "constant_tensor",
     "converted_tensor",
+    "copy_function",
     "correct_shapes",
     "declared_dims",
     "derived_tensor",
@@ -147,7 +153,9 @@ __all__ = [
     "element_dtype",
     "fingerprint",
     "from_type_string",
+    "function_calls",
     "function_path",
+    "function_scopes",
     "graphs",
     "holds_graphs",
     "import_default_domain",
@@ -157,6 +165,8 @@ __all__ = [
     "insert_cast",
     "limits",
     "load",
+    "module_alias",
+    "module_levels",
     "module_scope",
     "node",
     "nodes",

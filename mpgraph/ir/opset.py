@@ -6,27 +6,19 @@ from collections import Counter
 
 import onnx.version_converter
 import onnx_ir
-from onnx import ModelProto
 from onnx.helper import find_min_ir_version_for
-from onnx_ir import DataType, serde
-from onnx_ir.passes.common import InlinePass
 
 from mpgraph.errors import ConversionError
-from mpgraph.ir.checker import STUB_LOCATION, checker_finding, stubbed
+from mpgraph.ir.checker import checker_finding, stubbed
 from mpgraph.ir.clone import clone
+from mpgraph.ir.inlining import inline_functions
 from mpgraph.ir.memory import paused_gc
-from mpgraph.ir.proto import in_memory, serialized
 from mpgraph.ir.provenance import stamp
-from mpgraph.ir.repair import repair, set_types_aside
 from mpgraph.ir.scopes import nodes, opset_of
-from mpgraph.ir.shadowing import rename_shadowing_values
-from mpgraph.ir.tensors import replace_tensors, replaced_tensors
-from mpgraph.ir.verifier import verify_structure
+from mpgraph.ir.stubs import restored, with_stubs
 from mpgraph.ir.walk import survey
 
 __all__ = ["version_convert"]
-
-_LIMIT_BYTES = 1024
 
 
 def version_convert(model: onnx_ir.Model, opset: int) -> onnx_ir.Model:
@@ -51,10 +43,9 @@ def version_convert(model: onnx_ir.Model, opset: int) -> onnx_ir.Model:
     source = model
     if model.functions:
         source = clone(model)
-        InlinePass()(source)
+        inline_functions(source)
     with paused_gc():
-        weights: dict[str, onnx_ir.TensorProtocol] = {}
-        proto = _with_stubs(source, weights)
+        proto, weights = with_stubs(source)
         try:
             converted = onnx.version_converter.convert_version(proto, opset)
         except Exception as error:
@@ -71,58 +62,9 @@ def version_convert(model: onnx_ir.Model, opset: int) -> onnx_ir.Model:
                 "the model",
                 f"is not valid after conversion from opset {current} to {opset}: {finding}",
             )
-        result = _restored(converted, source, weights, f"opset {current} to {opset}")
+        result = restored(converted, source, weights)
+        _restore_metadata(result, source, f"opset {current} to {opset}")
     return result
-
-
-def _with_stubs(model: onnx_ir.Model, weights: dict[str, onnx_ir.TensorProtocol]) -> ModelProto:
-    def stub(tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:
-        if tensor.dtype == DataType.STRING or tensor.nbytes <= _LIMIT_BYTES:
-            return in_memory(tensor)
-        location = f"{STUB_LOCATION}#{len(weights)}"
-        weights[location] = tensor
-        return onnx_ir.ExternalTensor(
-            location,
-            offset=None,
-            length=None,
-            dtype=tensor.dtype,
-            shape=onnx_ir.Shape(tensor.shape.numpy()),
-            name=tensor.name or "",
-        )
-
-    with replaced_tensors(model, stub):
-        return serialized(model)
-
-
-def _restored(
-    proto: ModelProto,
-    source: onnx_ir.Model,
-    weights: dict[str, onnx_ir.TensorProtocol],
-    rule: str,
-) -> onnx_ir.Model:
-    found = survey(proto)
-    repair(proto, found, "the converted model")
-    set_types_aside(found)
-    model = serde.deserialize_model(proto)
-    rename_shadowing_values(model)
-
-    def original(tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:
-        if isinstance(tensor, onnx_ir.ExternalTensor):
-            return weights[str(tensor.location)]
-        return tensor
-
-    replace_tensors(model, original)
-    _restore_metadata(model, source, rule)
-    for old, new in zip(
-        (*source.graph.inputs, *source.graph.outputs),
-        (*model.graph.inputs, *model.graph.outputs),
-        strict=True,
-    ):
-        new.type, new.shape = old.type, None if old.shape is None else old.shape.copy()
-    model.meta.update(source.meta)
-    model = clone(model)
-    verify_structure(model)
-    return model
 
 
 def _restore_metadata(model: onnx_ir.Model, source: onnx_ir.Model, rule: str) -> None:

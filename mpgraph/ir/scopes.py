@@ -5,22 +5,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import onnx_ir
 from onnx_ir import AttributeType
+
+from mpgraph.ir.module_path import layer_path, module_levels
 
 __all__ = [
     "GraphScope",
     "describe",
     "function_path",
+    "function_scopes",
     "graphs",
     "holds_graphs",
+    "module_alias",
     "module_scope",
     "nodes",
     "opset_of",
     "subgraphs_of",
 ]
 
+_NAME_SCOPES = "pkg.torch.onnx.name_scopes"
+_NAMESPACE = "namespace"
+_SCOPE_KEYS = frozenset({_NAME_SCOPES, _NAMESPACE})
 _GRAPH_TYPES = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
@@ -51,11 +59,13 @@ def graphs(model: onnx_ir.Model) -> Iterator[GraphScope]:
     """
     yield from _walk(GraphScope(model.graph, "main", None, None, model.opset_imports))
     for function in model.functions.values():
-        yield from _walk(
-            GraphScope(
-                function.graph, function_path(function), None, function, function.opset_imports
-            )
-        )
+        yield from function_scopes(function)
+
+
+def function_scopes(function: onnx_ir.Function) -> Iterator[GraphScope]:
+    """Yields the body of a function and its subgraphs, an outer graph before its inner ones."""
+    path, imports = function_path(function), function.opset_imports
+    yield from _walk(GraphScope(function.graph, path, None, function, imports))
 
 
 def nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
@@ -117,17 +127,28 @@ def module_scope(node: onnx_ir.Node) -> str:
     """Returns the module that a node came from as "encoder/layers/0/attention", or "".
 
     Read from what the exporter left: torch's `pkg.torch.onnx.name_scopes`, then `namespace`,
-    else the prefix of the node's name. "." and "/" are both separators. Never taken from the
-    names of initializers: exporters merge equal constants across layers.
+    else the prefix of the node's name. "." and "/" are both separators, and the doubled names of
+    TorchScript's Sequential are single. Never taken from the names of initializers: exporters merge
+    equal constants across layers.
     """
     if node.metadata_props:
-        scopes = node.metadata_props.get("pkg.torch.onnx.name_scopes")
+        scopes = node.metadata_props.get(_NAME_SCOPES)
         if scopes is not None and (scope := _from_name_scopes(scopes)) is not None:
             return scope
-        namespace = node.metadata_props.get("namespace")
+        namespace = node.metadata_props.get(_NAMESPACE)
         if namespace is not None:
             return _from_namespace(namespace)
     return _from_node_name(node.name or "")
+
+
+def module_alias(node: onnx_ir.Node) -> str:
+    """Returns the path by which the author of a Keras model knows a node's layer, or "".
+
+    Where tf2onnx made "model_1/block_1" of it, `module_scope` has that path as it stands.
+    """
+    if node.metadata_props and _SCOPE_KEYS & node.metadata_props.keys():
+        return ""
+    return layer_path(node.name or "")
 
 
 def _walk(scope: GraphScope) -> Iterator[GraphScope]:
@@ -145,13 +166,28 @@ def _walk(scope: GraphScope) -> Iterator[GraphScope]:
 
 def _from_name_scopes(text: str) -> str | None:
     """The list ends with the node itself; the entry before it is the module's dotted path."""
+    entries = _plain_list(text) or _literal_list(text)
+    if entries is None:
+        return None
+    return _slashed(entries[-2]) if len(entries) >= 2 else ""
+
+
+def _plain_list(text: str) -> list[str] | None:
+    """A list whose texts are all in single quotes, read without parsing it as Python."""
+    if not text.startswith("['") or not text.endswith("']") or "\\" in text:
+        return None
+    entries = text[2:-2].split("', '")
+    return entries if text.count("'") == 2 * len(entries) else None
+
+
+def _literal_list(text: str) -> list[str] | None:
     try:
         entries = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return None
     if not isinstance(entries, list | tuple) or not all(isinstance(e, str) for e in entries):
         return None
-    return _slashed(entries[-2]) if len(entries) >= 2 else ""
+    return list(entries)
 
 
 def _from_namespace(text: str) -> str:
@@ -170,5 +206,6 @@ def _from_node_name(name: str) -> str:
     return "" if last.isdigit() else _slashed(prefix)
 
 
+@lru_cache(1024)
 def _slashed(text: str) -> str:
-    return "/".join(part for part in text.replace(".", "/").split("/") if part)
+    return "/".join(module_levels(text))

@@ -22,7 +22,8 @@ def verify_structure(model: onnx_ir.Model) -> None:
     * Each value name is defined once in what a graph can see: no second definition, no hiding.
     * Nodes stand in topological order; each input is a value that is visible there, by identity.
     * `value.uses()`, `producer()` and `index()` say what the nodes say; no use by a removed node.
-    * Nodes, inputs and outputs belong to their graph; no graph is the attribute of two nodes.
+    * Nodes, inputs and outputs belong to their graph, and no other value counts as an output; no
+      graph is the attribute of two nodes.
     * A tensor bound to a value has the value's element type; an initializer has a tensor.
     * Every domain is imported; functions have no initializers; graph outputs are defined in
       their graph; reference attributes stand in functions only.
@@ -58,7 +59,7 @@ class _Verifier:
         self._inputs(graph, path, own)
         self._initializers(graph, path, own, function)
         domains: set[str] = set()
-        visible, counts = self._visible, self._use_counts
+        visible, counts, outputs = self._visible, self._use_counts, set(graph.outputs)
         for node in graph:
             if node.graph is not graph:
                 raise VerificationError(_at(node, path), "belongs to another graph")
@@ -76,6 +77,13 @@ class _Verifier:
             for index, value in enumerate(node.outputs):
                 if value.producer() is not node or value.index() != index:
                     raise _misplaced_output(node, index, value, path)
+                if value.is_graph_output() and value not in outputs:
+                    where = _at(node, path)
+                    raise VerificationError(
+                        where,
+                        f"{value.name!r} counts as a graph output and is none",
+                        "`del graph.outputs[i]` does not unlink; use pop, remove or assignment",
+                    )
                 if value.name:
                     self._define(value, "", path, own)
                 elif value.uses() or value.is_graph_output():

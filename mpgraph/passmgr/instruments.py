@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from mpgraph import ir
+from mpgraph.errors import OutputError, PipelineError
 from mpgraph.passmgr.base import Pass, PassResult
 from mpgraph.passmgr.facts import Facts
 
@@ -49,7 +50,11 @@ class DumpIR(Instrument):
         self._count = 0
 
     def start(self, passes: Sequence[Pass], model: ir.Model, facts: Facts) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            rule = f"the folder cannot be made: {error.strerror or error}"
+            raise OutputError(str(self.folder), rule) from error
         self._count = 0
         self._write("input", model)
 
@@ -68,6 +73,12 @@ class PrintAfter(Instrument):
     def __init__(self, labels: Iterable[str], write: Callable[[str], object]) -> None:
         self._labels = frozenset(labels)
         self._write = write
+
+    def start(self, passes: Sequence[Pass], model: ir.Model, facts: Facts) -> None:
+        known = [pass_.label for pass_ in passes]
+        for label in sorted(self._labels.difference(known)):
+            rule = "the pipeline has no such pass to print after"
+            raise PipelineError(f"pass {label!r}", rule, f"it has {', '.join(known)}")
 
     def after(self, pass_: Pass, model: ir.Model, modified: bool, seconds: float) -> None:
         if pass_.label in self._labels:

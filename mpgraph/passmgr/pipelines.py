@@ -4,12 +4,12 @@ from __future__ import annotations
 
 __all__ = ["APPLY", "CONVERT", "CONVERT_WITH_DATA"]
 
-_PREPARE = "check-policy,normalize,convert-opset,fold"
+_PREPARE = "check-policy,normalize,specialize-functions,convert-opset,fold"
 _NARROW = (
-    "infer-dtypes,assign-policy{{keep-io-types={keep_io_types}}},protect-numerics,"
-    "legalize{{allow-slow={allow_slow}}}"
+    "infer-dtypes,assign-policy{{keep-io-types={keep_io_types}}},plan-scaling,"
+    "protect-numerics,legalize{{allow-slow={allow_slow}}}"
 )
-APPLY = "insert-casts,convert-weights{{storage={storage}}},fold"
+APPLY = "scale-ranges,insert-casts,convert-weights{{storage={storage}}},fold"
 """Carry out a plan that the facts hold."""
 
 CONVERT = f"{_PREPARE},{_NARROW},place-casts,{APPLY}"

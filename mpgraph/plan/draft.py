@@ -8,6 +8,7 @@ from typing import Literal
 
 from mpgraph import ir
 from mpgraph.analysis import CellGraph, Hazard, TypeFlow
+from mpgraph.analysis.scaling import NO_SCALING, Scaling
 from mpgraph.policy import PolicyMap
 
 __all__ = ["Choice", "Draft", "Reason", "Stage"]
@@ -79,6 +80,7 @@ class Draft:
         choices: One choice per cell.
         hazards: Numeric hazards found, whether they decided something or not.
         warnings: Sentences for the user.
+        scaling: Which values are to be held times a power of two where they are float16.
     """
 
     graph: CellGraph
@@ -87,6 +89,7 @@ class Draft:
     choices: list[Choice]
     hazards: list[Hazard] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    scaling: Scaling = NO_SCALING
 
     @property
     def lows(self) -> frozenset[ir.DataType]:

@@ -22,12 +22,14 @@ class Labelling:
         flow: The types of the model's values before the change.
         labels: The dtype that each cell gets.
         stored: For each cell, the dtype its constants are stored in.
+        scaled: Whether the model holds the powers of two that the plan asks for.
     """
 
     graph: CellGraph
     flow: TypeFlow
     labels: tuple[ir.DataType, ...]
     stored: tuple[ir.DataType, ...]
+    scaled: bool = False
 
     def of(self, cells: Sequence[int | None], index: int) -> ir.DataType | None:
         """The dtype of the place at ``index``; None where it is bound to no cell."""

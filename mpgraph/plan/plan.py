@@ -10,6 +10,7 @@ from typing import Any
 
 from mpgraph import ir
 from mpgraph.errors import PlanError
+from mpgraph.plan.planned_factor import PlannedFactor
 
 __all__ = ["Assignment", "Plan", "PlannedCast", "PlannedStorage"]
 
@@ -103,6 +104,7 @@ class Plan:
         costs: Modelled bytes moved: ``original``, ``planned``, and for comparison ``only_pins``
             (everything not pinned stays) and ``all_low`` (everything not pinned is low).
         evidence: ``static`` or ``measured``.
+        scaling: The powers of two of range scaling; empty where nothing is scaled.
     """
 
     fingerprint: str
@@ -115,6 +117,7 @@ class Plan:
     warnings: tuple[str, ...]
     costs: Mapping[str, int]
     evidence: str
+    scaling: tuple[PlannedFactor, ...] = ()
 
     def find(self, name: str) -> tuple[Assignment, ...]:
         """The assignments whose key or node name is ``name``."""
@@ -147,6 +150,7 @@ class Plan:
                     "casts": tuple(PlannedCast(**one) for one in data["casts"]),
                     "storage": tuple(_storage(one) for one in data["storage"]),
                     "warnings": tuple(data["warnings"]),
+                    "scaling": tuple(PlannedFactor(**one) for one in data.get("scaling", ())),
                 }
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -12,8 +12,11 @@ from mpgraph.policy.current import (
 from mpgraph.policy.custom import Policy
 from mpgraph.policy.defaults import LOW_OPERATORS, pinned_by_default
 from mpgraph.policy.facts import node_facts
+from mpgraph.policy.file_schema import policy_file_schema
+from mpgraph.policy.file_text import policy_text
 from mpgraph.policy.files import load_policy_file, parse_policy_text
 from mpgraph.policy.grammar import ACCEPTED, FLOAT_NAMES, MODE_FORMS, POLICY_NAMES, nearest_names
+from mpgraph.policy.inheritance import held_by, inherit, own_resolutions, resolve_nodes
 from mpgraph.policy.keras_map import DTypePolicyMap
 from mpgraph.policy.maps import PolicyMap, as_policy_map
 from mpgraph.policy.modes import QuantizationMode
@@ -21,7 +24,13 @@ from mpgraph.policy.names import DTypePolicy, parse_policy
 from mpgraph.policy.patterns import Pattern
 from mpgraph.policy.quantized import QuantizedDTypePolicy
 from mpgraph.policy.resolve import Resolution, Resolver
-from mpgraph.policy.selectors import CONDITIONS, NodeFacts, Rule, parse_selector
+from mpgraph.policy.selectors import (
+    CONDITIONS,
+    NodeFacts,
+    Rule,
+    compile_condition,
+    parse_selector,
+)
 from mpgraph.policy.serialization import deserialize, get_policy, serialize
 from mpgraph.policy.standard_modes import AWQ, GPTQ, Float8, Int4, Int8, UInt4, parse_mode
 
@@ -53,19 +62,26 @@ __all__ = [
     "Rule",
     "UInt4",
     "as_policy_map",
+    "compile_condition",
     "conversion_policy",
     "deserialize",
     "get_policy",
     "global_policy",
+    "held_by",
+    "inherit",
     "load_policy_file",
     "nearest_names",
     "node_facts",
+    "own_resolutions",
     "parse_mode",
     "parse_policy",
     "parse_policy_text",
     "parse_selector",
     "pinned_by_default",
+    "policy_file_schema",
     "policy_scope",
+    "policy_text",
+    "resolve_nodes",
     "serialize",
     "set_global_policy",
 ]

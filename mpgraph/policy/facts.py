@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mpgraph import ir
 from mpgraph.policy.maps import PolicyMap
 from mpgraph.policy.selectors import NodeFacts
@@ -15,8 +17,11 @@ def node_facts(model: ir.Model, policy: PolicyMap) -> dict[ir.Node, NodeFacts]:
     Where no rule looks at more than the operator, nodes of one operator share their facts, and the
     rest of them is left empty.
     """
-    if any(rule.name or rule.path or rule.scope or rule.initializer for rule in policy.rules):
-        return {node: _facts(node) for node in ir.nodes(model)}
+    rules = policy.rules
+    if any(rule.key for rule in rules):
+        return {node: _facts(node, key) for node, key in _places(model)}
+    if any(rule.name or rule.path or rule.scope or rule.initializer for rule in rules):
+        return {node: _facts(node, "") for node in ir.nodes(model)}
     shared: dict[tuple[str, str], NodeFacts] = {}
     facts: dict[ir.Node, NodeFacts] = {}
     for node in ir.nodes(model):
@@ -27,15 +32,26 @@ def node_facts(model: ir.Model, policy: PolicyMap) -> dict[ir.Node, NodeFacts]:
     return facts
 
 
-def _facts(node: ir.Node) -> NodeFacts:
+def _places(model: ir.Model) -> Iterator[tuple[ir.Node, str]]:
+    """Every node with its place, in the words of a plan."""
+    for scope in ir.graphs(model):
+        for index, node in enumerate(scope.graph):
+            yield node, f"{scope.path}#{index}"
+
+
+def _facts(node: ir.Node, key: str) -> NodeFacts:
     return NodeFacts(
         name=node.name or "",
         op_type=node.op_type,
         domain=node.domain,
         scope=ir.module_scope(node),
         initializers=tuple(
-            value.name or ""
-            for value in node.inputs
-            if value is not None and value.is_initializer()
+            [
+                value.name or ""
+                for value in node.inputs
+                if value is not None and value.is_initializer()
+            ]
         ),
+        alias=ir.module_alias(node),
+        key=key,
     )

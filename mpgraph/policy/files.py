@@ -10,29 +10,28 @@
     reason = "logits overflow"
 
 The conditions of one rule must all hold; a list holds alternatives. A rule with `optional = true`
-may match nothing.
+may match nothing. `file_keys` lists all keys.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
-import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from mpgraph.errors import PolicyValueError
+from mpgraph.errors import PolicyError, PolicyValueError
+from mpgraph.policy.configs import config_policy
+from mpgraph.policy.file_keys import FILE_KEYS, MATCHER_KEYS, RULE_KEYS, VERSION, FileKey
 from mpgraph.policy.maps import PolicyMap
 from mpgraph.policy.names import ACCEPTED, DTypePolicy
-from mpgraph.policy.selectors import CONDITIONS, Matcher, Rule, compile_condition, rule_policy
+from mpgraph.policy.selectors import Matcher, Rule, compile_condition, rule_policy
+from mpgraph.policy.toml_lines import KeyPath, error_line, key_lines
 
 __all__ = ["load_policy_file", "parse_policy_text"]
-
-VERSION = 1
-_FILE_KEYS = ("version", "default", "rule")
-_RULE_KEYS = (*CONDITIONS, "policy", "reason", "optional")
-_RULE_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rule[ \t]*\]\]", re.MULTILINE)
 
 
 def load_policy_file(
@@ -46,7 +45,7 @@ def load_policy_file(
 
     Raises:
         PolicyValueError: The file cannot be read, is no TOML, or a key, selector or policy in it
-            is wrong; the rule is named, with its line where that is known.
+            is wrong; the line and the rule are named.
     """
     file = Path(path)
     try:
@@ -75,77 +74,144 @@ def parse_policy_text(
         PolicyValueError: As for `load_policy_file`.
     """
     try:
-        table = tomllib.loads(text)
+        content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PolicyValueError(source, f"not valid TOML: {error}") from error
-    _refuse_unknown_keys(table, _FILE_KEYS, source)
-    _check_version(table, source)
-    chosen = table.get("default", default)
+        line, problem = error_line(error, text)
+        raise PolicyValueError(f"{source}:{line}", f"not valid TOML: {problem}") from error
+    except RecursionError as error:
+        raise PolicyValueError(source, "not valid TOML: nested too deeply") from error
+    table = _Table(content, source, key_lines(text))
+    table.refuse_unknown(FILE_KEYS)
+    _check_version(table)
+    chosen = _policy(table, "default") if "default" in content else default
     if chosen is None:
         raise PolicyValueError(
-            source, "the policy file names no default", f'add default = "mixed_float16"; {ACCEPTED}'
+            table.place(),
+            "the policy file names no default",
+            f'add default = "mixed_float16"; {ACCEPTED}',
         )
-    entries = table.get("rule", [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise PolicyValueError(source, "`rule` is no list of tables", "write [[rule]] for each one")
-    places = _places(text, len(entries), source)
-    rules = [_rule(entry, place) for entry, place in zip(entries, places, strict=True)]
-    return PolicyMap(rule_policy(chosen, where=f"{source}: default"), rules)
+    return PolicyMap(
+        rule_policy(chosen, where="the default policy"),
+        [_rule(rule) for rule in _rule_tables(table)],
+        range_scaling=_flag(table, "range_scaling"),
+    )
 
 
-def _places(text: str, count: int, source: str) -> list[str]:
-    """Return where each rule stands; without a line when headers and rules do not tally."""
-    lines = [text.count("\n", 0, m.start()) + 1 for m in _RULE_HEADER.finditer(text)]
-    if len(lines) != count:
-        return [f"{source}: rule {index}" for index in range(1, count + 1)]
-    return [f"{source}:{line}: rule {index}" for index, line in enumerate(lines, 1)]
+@dataclass(frozen=True)
+class _Table:
+    """A table of the file, and where it and its keys stand.
+
+    Attributes:
+        content: Its keys and values.
+        source: What errors call the file.
+        lines: The line of each key of the file.
+        path: The keys that lead to the table.
+        label: What errors call the table, behind the line.
+    """
+
+    content: Mapping[str, Any]
+    source: str
+    lines: Mapping[KeyPath, int]
+    path: KeyPath = ()
+    label: str = ""
+
+    def place(self, *keys: str | int) -> str:
+        """Return source, line and label of a key or list item, by default of the table."""
+        line = self.lines.get((*self.path, *keys), 1)
+        return f"{self.source}:{line}{self.label}"
+
+    def refuse_unknown(self, known: tuple[FileKey, ...]) -> None:
+        accepted = [key.name for key in known]
+        for key in self.content:
+            if key not in accepted:
+                near = difflib.get_close_matches(key, accepted, n=1)
+                suggestion = f"did you mean {near[0]}? " if near else ""
+                raise PolicyValueError(
+                    self.place(key),
+                    f"unknown key {key!r}",
+                    f"{suggestion}accepted: {', '.join(accepted)}",
+                )
 
 
-def _check_version(table: Mapping[str, object], source: str) -> None:
-    version = table.get("version")
+def _check_version(table: _Table) -> None:
+    version = table.content.get("version")
     if type(version) is not int or version != VERSION:
         found = "has no version" if version is None else f"has version {version!r}"
-        raise PolicyValueError(source, f"the policy file {found}", f"write version = {VERSION}")
+        raise PolicyValueError(
+            table.place("version"), f"the policy file {found}", f"write version = {VERSION}"
+        )
 
 
-def _rule(entry: Mapping[str, object], place: str) -> Rule:
-    _refuse_unknown_keys(entry, _RULE_KEYS, place)
-    if "policy" not in entry:
-        raise PolicyValueError(place, "the rule has no policy", ACCEPTED)
-    policy = rule_policy(entry["policy"], where=place)
-    matchers = {key: _matcher(key, entry[key], place) for key in CONDITIONS if key in entry}
+def _rule_tables(table: _Table) -> list[_Table]:
+    entries = table.content.get("rule", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise PolicyValueError(
+            table.place("rule"), "`rule` is no list of tables", "write [[rule]] for each one"
+        )
+    return [
+        _Table(entry, table.source, table.lines, ("rule", index), f": rule {index + 1}")
+        for index, entry in enumerate(entries)
+    ]
+
+
+def _rule(table: _Table) -> Rule:
+    table.refuse_unknown(RULE_KEYS)
+    if "policy" not in table.content:
+        raise PolicyValueError(table.place(), "the rule has no policy", ACCEPTED)
+    policy = _policy(table, "policy")
+    matchers = {key: _matcher(table, key) for key in MATCHER_KEYS if key in table.content}
     if not matchers:
         raise PolicyValueError(
-            place,
+            table.place(),
             "the rule selects nothing",
-            f"give at least one of {', '.join(CONDITIONS)}; for all nodes set the default",
+            f"give at least one of {', '.join(MATCHER_KEYS)}; for all nodes set the default",
         )
-    reason, optional = entry.get("reason", ""), entry.get("optional", False)
+    reason = table.content.get("reason", "")
     if not isinstance(reason, str):
-        raise PolicyValueError(place, f"`reason` is {reason!r}, which is no text", "quote it")
-    if not isinstance(optional, bool):
-        raise PolicyValueError(place, f"`optional` is {optional!r}", "write true or false")
-    return Rule(policy, reason=reason, optional=optional, source=place, **matchers)
+        raise PolicyValueError(
+            table.place("reason"), f"`reason` is {reason!r}, which is no text", "quote it"
+        )
+    optional = _flag(table, "optional")
+    return Rule(policy, reason=reason, optional=optional, source=table.place(), **matchers)
 
 
-def _matcher(key: str, value: object, place: str) -> Matcher:
+def _policy(table: _Table, key: str) -> DTypePolicy:
+    value = table.content[key]
+    place = table.place(key) if table.label else f"{table.place(key)}: {key}"
+    if not isinstance(value, Mapping):
+        return rule_policy(value, where=place)
+    try:
+        return config_policy(value)
+    except PolicyError as error:
+        raise PolicyValueError(place, f"{error.where}: {error.rule}", error.hint) from error
+
+
+def _flag(table: _Table, key: str) -> bool:
+    value = table.content.get(key, False)
+    if not isinstance(value, bool):
+        raise PolicyValueError(table.place(key), f"`{key}` is {value!r}", "write true or false")
+    return value
+
+
+def _matcher(table: _Table, key: str) -> Matcher:
+    value = table.content[key]
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
         raise PolicyValueError(
-            place, f"`{key}` is {value!r}", "give one text, or a list of texts that is not empty"
+            table.place(key),
+            f"`{key}` is {value!r}",
+            "give one text, or a list of texts that is not empty",
         )
+    places = [table.place(key, *([] if texts is not value else [i])) for i in range(len(texts))]
+    return tuple(
+        pattern
+        for text, place in zip(texts, places, strict=True)
+        for pattern in _compiled(key, text, place)
+    )
+
+
+def _compiled(key: str, text: str, place: str) -> Matcher:
     try:
-        return compile_condition(key, texts, f"{key} = {value!r}")
+        return compile_condition(key, [text], f"{key} = {text!r}")
     except PolicyValueError as error:
         raise PolicyValueError(f"{place}: {error.where}", error.rule, error.hint) from error
-
-
-def _refuse_unknown_keys(table: Mapping[str, object], accepted: Iterable[str], place: str) -> None:
-    allowed = tuple(accepted)
-    for key in table:
-        if key not in allowed:
-            near = difflib.get_close_matches(key, allowed, n=1)
-            suggestion = f"did you mean {near[0]}? " if near else ""
-            raise PolicyValueError(
-                place, f"unknown key {key!r}", f"{suggestion}accepted: {', '.join(allowed)}"
-            )

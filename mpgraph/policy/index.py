@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from mpgraph.policy.patterns import Pattern
@@ -12,25 +14,31 @@ __all__ = ["PatternIndex"]
 
 T = TypeVar("T")
 _GRAM = 4
+_Gram = tuple[str, ...]
+_PARTS = 4096
 
 
 class PatternIndex(Generic[T]):
     """Finds what belongs to the patterns that match a text.
 
-    Exact patterns are looked up; a pattern with a needle is filed under the four characters of it
-    that fewest other needles share, so that a lookup costs one step per character of the text
-    however many patterns there are; the rest are tried one by one.
+    Exact patterns are looked up; a pattern with needles is filed under the four characters of them
+    that fewest other patterns share, so that a lookup costs one step per character of the text
+    however many patterns there are; the rest are tried one by one. Texts that follow each other
+    often share what is before their last `/`, or what is behind it: each is looked at once.
     """
 
     def __init__(self, items: Iterable[tuple[Pattern, T]]) -> None:
         self._exact: dict[str, list[T]] = {}
-        self._by_gram: dict[str, list[tuple[Pattern, T]]] = {}
+        self._by_gram: dict[_Gram, list[tuple[Pattern, T]]] = {}
         self._others: list[tuple[Pattern, T]] = []
         given = list(items)
         self._is_empty = not given
-        frequency = Counter(gram for pattern, _ in given for gram in _grams(pattern.needle))
-        for pattern, item in given:
-            grams = _grams(pattern.needle)
+        self._of_part = lru_cache(_PARTS)(self._filed_under_grams_of)
+        all_grams = [
+            {gram for needle in pattern.needles for gram in _grams(needle)} for pattern, _ in given
+        ]
+        frequency = Counter(itertools.chain.from_iterable(all_grams))
+        for (pattern, item), grams in zip(given, all_grams, strict=True):
             if pattern.kind == "exact":
                 self._exact.setdefault(pattern.literal, []).append(item)
             elif grams:
@@ -47,13 +55,20 @@ class PatternIndex(Generic[T]):
             return []
         found = list(self._exact.get(text, ()))
         if self._by_gram:
-            for gram in self._by_gram.keys() & _grams(text):
-                found += [item for pattern, item in self._by_gram[gram] if pattern.matches(text)]
+            prefix, _, _ = text.rpartition("/")
+            behind = text[max(0, len(prefix) - _GRAM + 1) :]
+            for candidates in (self._of_part(prefix), self._of_part(behind)):
+                if candidates:
+                    found += [item for pattern, item in candidates if pattern.matches(text)]
         for pattern, item in self._others:
             if pattern.matches(text):
                 found.append(item)
         return found
 
+    def _filed_under_grams_of(self, text: str) -> list[tuple[Pattern, T]]:
+        by_gram = self._by_gram
+        return [filed for gram in _grams(text) if gram in by_gram for filed in by_gram[gram]]
 
-def _grams(text: str) -> set[str]:
-    return {text[start : start + _GRAM] for start in range(len(text) - _GRAM + 1)}
+
+def _grams(text: str) -> Iterator[_Gram]:
+    return zip(*(text[start:] for start in range(_GRAM)), strict=False)

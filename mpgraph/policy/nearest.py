@@ -19,10 +19,13 @@ def nearest(rules: Iterable[Rule], nodes: Iterable[NodeFacts]) -> list[str]:
     known = list(nodes)
     vocabulary = {
         "name": _distinct(facts.name for facts in known),
-        "scope": _distinct(canonical_scope(facts.scope)[1:] for facts in known),
+        "scope": _distinct(
+            canonical_scope(path)[1:] for facts in known for path in (facts.scope, facts.alias)
+        ),
         "op": _distinct(facts.op_type for facts in known),
         "domain": _distinct(canonical_domain(facts.domain) for facts in known),
         "initializer": _distinct(name for facts in known for name in facts.initializers),
+        "key": _distinct(facts.key for facts in known),
     }
     return _distinct(
         text

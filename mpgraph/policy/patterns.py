@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
+from mpgraph import ir
 from mpgraph.errors import PolicyValueError
 
-__all__ = ["Pattern", "canonical_scope", "scope_pattern", "text_pattern"]
+__all__ = ["Pattern", "canonical_scope", "exact_pattern", "scope_pattern", "text_pattern"]
 
 REGEX_PREFIX = "re:"
-_SEPARATORS = re.compile(r"[./]")
 _QUANTIFIERS = frozenset("*+?{")
 _METACHARACTERS = frozenset(".^$*+?{}[]\\|()")
 _CLASS_ESCAPES = frozenset("dDwWsSbBAZ")
@@ -25,14 +26,15 @@ class Pattern:
         text: The pattern as it was written, `re:` included.
         kind: `exact`, `glob` or `regex`.
         compiled: The expression of the pattern.
-        needle: Text that every match must contain, a quick test before the expression.
+        needles: Texts that every match must contain, the longest first: a quick test before the
+            expression.
         literal: Text that matches as it stands; empty where there is none.
     """
 
     text: str
     kind: Literal["exact", "glob", "regex"]
     compiled: re.Pattern[str] = field(repr=False, compare=False)
-    needle: str = field(default="", repr=False, compare=False)
+    needles: tuple[str, ...] = field(default=(), repr=False, compare=False)
     literal: str = field(default="", repr=False, compare=False)
 
     def matches(self, text: str) -> bool:
@@ -41,13 +43,25 @@ class Pattern:
             return False
         if self.kind == "exact" or text == self.literal:
             return text == self.literal
-        return self.needle in text and self.compiled.fullmatch(text) is not None
+        if self.needles and self.needles[0] not in text:
+            return False
+        return self.compiled.fullmatch(text) is not None
 
 
+@lru_cache(1024)
 def canonical_scope(scope: str) -> str:
     """Return a scope path as `/a/b/c`: `.` and `/` separate alike; empty for no scope."""
-    levels = [level for level in _SEPARATORS.split(scope) if level]
-    return "".join(f"/{level}" for level in levels)
+    return "".join(f"/{level}" for level in ir.module_levels(scope))
+
+
+def exact_pattern(text: str, *, selector: str) -> Pattern:
+    """Return the pattern of a text that stands for itself, whatever characters it has.
+
+    Raises:
+        PolicyValueError: The text is empty.
+    """
+    _require_text(text, selector)
+    return Pattern(text, "exact", re.compile(re.escape(text)), literal=text)
 
 
 def text_pattern(text: str, *, selector: str) -> Pattern:
@@ -67,9 +81,10 @@ def text_pattern(text: str, *, selector: str) -> Pattern:
         return _regex_pattern(text, selector)
     _require_text(text, selector)
     if not _is_glob(text):
-        return Pattern(text, "exact", re.compile(re.escape(text)), literal=text)
-    expression, needle = _glob_expression(text, any_text=".*", one=".")
-    return Pattern(text, "glob", _compile(expression, selector), needle, literal=text)
+        return exact_pattern(text, selector=selector)
+    expression, literals = _glob_expression(text, any_text=".*", one=".")
+    compiled = _compile(expression, selector)
+    return Pattern(text, "glob", compiled, _longest_first(literals), literal=text)
 
 
 def scope_pattern(text: str, *, selector: str) -> Pattern:
@@ -84,20 +99,22 @@ def scope_pattern(text: str, *, selector: str) -> Pattern:
     """
     if text.startswith(REGEX_PREFIX):
         return _regex_pattern(text, selector)
-    levels = [level for level in _SEPARATORS.split(text) if level]
+    levels = ir.module_levels(text)
     _require_text("".join(levels), selector)
     if not _is_glob(text):
         literal = canonical_scope(text)
         return Pattern(text, "exact", re.compile(re.escape(literal)), literal=literal)
-    expression, needle = "", ""
+    expression, literals = "", [""]
     for level in levels:
         if level == "**":
             expression += "(?:/[^/]+)*"
+            literals.append("")
             continue
-        part, part_needle = _glob_expression(level, any_text="[^/]*", one="[^/]")
+        part, (first, *others) = _glob_expression(level, any_text="[^/]*", one="[^/]")
         expression += "/" + part
-        needle = max(needle, part_needle, key=len)
-    return Pattern(text, "glob", _compile(expression, selector), needle)
+        literals[-1] += "/" + first
+        literals += others
+    return Pattern(text, "glob", _compile(expression, selector), _longest_first(literals))
 
 
 def _is_glob(text: str) -> bool:
@@ -114,7 +131,7 @@ def _require_text(text: str, selector: str) -> None:
 def _regex_pattern(text: str, selector: str) -> Pattern:
     expression = text.removeprefix(REGEX_PREFIX)
     _require_text(expression, selector)
-    return Pattern(text, "regex", _compile(expression, selector), _needle_of(expression))
+    return Pattern(text, "regex", _compile(expression, selector), _needles_of(expression))
 
 
 def _compile(expression: str, selector: str) -> re.Pattern[str]:
@@ -128,8 +145,8 @@ def _compile(expression: str, selector: str) -> re.Pattern[str]:
         ) from error
 
 
-def _glob_expression(glob: str, *, any_text: str, one: str) -> tuple[str, str]:
-    """Return the expression of a glob, and the longest literal text it requires."""
+def _glob_expression(glob: str, *, any_text: str, one: str) -> tuple[str, list[str]]:
+    """Return the expression of a glob, and the literal texts between its wildcards in order."""
     expression, literals, position = "", [""], 0
     while position < len(glob):
         character = glob[position]
@@ -150,7 +167,7 @@ def _glob_expression(glob: str, *, any_text: str, one: str) -> tuple[str, str]:
             expression += re.escape(character)
             literals[-1] += character
         position += 1
-    return expression, max(literals, key=len)
+    return expression, literals
 
 
 def _class_expression(members: str) -> str:
@@ -160,10 +177,14 @@ def _class_expression(members: str) -> str:
     return f"[{'^' if negated else ''}{escaped}]"
 
 
-def _needle_of(expression: str) -> str:
-    """Return text that every match of a simple expression contains; empty when not sure."""
+def _longest_first(literals: list[str]) -> tuple[str, ...]:
+    return tuple(sorted(filter(None, literals), key=len, reverse=True))
+
+
+def _needles_of(expression: str) -> tuple[str, ...]:
+    """Return texts that every match of a simple expression contains; none when not sure."""
     if any(character in expression for character in "|({?"):
-        return ""
+        return ()
     runs, position = [""], 0
     while position < len(expression):
         character = expression[position]
@@ -173,12 +194,12 @@ def _needle_of(expression: str) -> str:
             closing = expression.find("]", position + 2)
             width = closing - position + 1
             if "\\" in expression[position : closing + 1]:
-                return ""
+                return ()
         if character == "\\":
             width = 2
             escaped = expression[position + 1 : position + 2]
             if escaped.isalnum() and escaped not in _CLASS_ESCAPES:
-                return ""
+                return ()
             literal = "" if escaped.isalnum() else escaped
         following = expression[position + width : position + width + 1]
         if literal and following not in _QUANTIFIERS:
@@ -186,4 +207,4 @@ def _needle_of(expression: str) -> str:
         else:
             runs.append("")
         position += width
-    return max(runs, key=len)
+    return _longest_first(runs)

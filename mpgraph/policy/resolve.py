@@ -18,6 +18,8 @@ __all__ = ["Resolution", "Resolver"]
 
 _NAMED_AT_MOST = 3
 _RANK = attrgetter("rank")
+_FILED_UNDER = ("key", "name", "path", "scope", "initializer")
+"""Conditions that few nodes meet come first."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,12 @@ class Resolution:
     Attributes:
         policy: The policy.
         rule: The rule it came from; None for the default.
+        holder: The node that the rule selected, where that is one around this one.
     """
 
     policy: DTypePolicy
     rule: Rule | None = None
+    holder: str = ""
 
     @property
     def explicit(self) -> bool:
@@ -73,13 +77,13 @@ class Resolver:
         self._map = as_policy_map(policy)
         self._default = Resolution(self._map.default)
         entries = [_entry(rank, rule) for rank, rule in enumerate(_by_specificity(self._map.rules))]
-        scoped = [(p, e) for e in entries for p in _scope_condition(e.rule)]
-        unplaced = [e for e in entries if not (e.rule.name or _scope_condition(e.rule))]
-        self._names = PatternIndex((p, e) for e in entries for p in e.rule.name or e.rule.path)
+        scoped = _filed(entries, "path") + _filed(entries, "scope")
+        self._keys = PatternIndex(_filed(entries, "key"))
+        self._names = PatternIndex(_filed(entries, "name") + _filed(entries, "path"))
         self._scopes = PatternIndex((p, e) for p, e in scoped if p.kind != "regex")
         self._scope_expressions = PatternIndex((p, e) for p, e in scoped if p.kind == "regex")
-        self._initializers = PatternIndex((p, e) for e in unplaced for p in e.rule.initializer)
-        self._operators = [e for e in unplaced if not e.rule.initializer]
+        self._initializers = PatternIndex(_filed(entries, "initializer"))
+        self._operators = [e for e in entries if not _filing(e.rule)]
         self._scope_cache: dict[str, list[_Entry]] = {}
         self._operator_cache: dict[tuple[str, str], list[_Entry]] = {}
 
@@ -121,17 +125,22 @@ class Resolver:
             PolicyValueError: A rule matched nothing; the nearest selectors are suggested.
         """
         nodes = list(known)
-        matched: set[_Entry] = set()
+        wanted = {id(rule): rule for rule in self._map.rules if not rule.optional}
         for facts in nodes:
-            matched.update(self._matching(facts))
-        used = {id(entry.rule) for entry in matched}
-        unmatched = [r for r in self._map.rules if not r.optional and id(r) not in used]
-        if unmatched:
-            raise _unmatched_error(unmatched, nodes)
+            if not wanted:
+                return
+            for entry in self._matching(facts):
+                wanted.pop(id(entry.rule), None)
+        if wanted:
+            raise _unmatched_error(list(wanted.values()), nodes)
 
     def _matching(self, facts: NodeFacts) -> list[_Entry]:
         candidates = self._names.find(facts.name)
+        if facts.key:
+            candidates += self._keys.find(facts.key)
         candidates += self._of_scope(facts.scope)
+        if facts.alias:
+            candidates += self._of_scope(facts.alias)
         for initializer in facts.initializers:
             candidates += self._initializers.find(initializer)
         candidates += self._of_operator(facts.domain, facts.op_type)
@@ -163,14 +172,24 @@ def _by_specificity(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def _entry(rank: int, rule: Rule) -> _Entry:
-    named = (rule.name, rule.path, rule.scope, rule.initializer)
+    named = [getattr(rule, condition) for condition in _FILED_UNDER]
     settled = sum(map(bool, named)) + bool(rule.op or rule.domain) == 1
     return _Entry(rank, rule, rule.specificity, Resolution(rule.policy, rule), settled)
 
 
-def _scope_condition(rule: Rule) -> tuple[Pattern, ...]:
-    """Return the patterns over scopes of a rule that is filed under its scope."""
-    return () if rule.name else rule.path or rule.scope
+def _filing(rule: Rule) -> str:
+    """Return the condition that a rule is filed under, its rarest; empty for operators alone."""
+    return next((condition for condition in _FILED_UNDER if getattr(rule, condition)), "")
+
+
+def _filed(entries: Iterable[_Entry], condition: str) -> list[tuple[Pattern, _Entry]]:
+    """Return the rules that are filed under a condition, with each of its patterns."""
+    return [
+        (pattern, entry)
+        for entry in entries
+        if _filing(entry.rule) == condition
+        for pattern in getattr(entry.rule, condition)
+    ]
 
 
 def _unmatched_error(unmatched: list[Rule], nodes: list[NodeFacts]) -> PolicyValueError:

@@ -2,36 +2,38 @@
 
 A rule holds one or several conditions that must all hold. As text, one condition is
 `op:Softmax`, `name:layer/x*`, `scope:encoder/**`, `domain:com.microsoft`, `initializer:embed*`,
-`re:.*lm_head.*` (node name or scope path), or the bare name or glob of a node.
+`re:.*lm_head.*` (node name or scope path), `key:main#12` (the place that a plan names), or the bare
+name or glob of a node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from mpgraph.errors import PolicyValueError
-from mpgraph.policy.names import DTypePolicy, parse_policy
+from mpgraph.policy.names import ACCEPTED, DTypePolicy, parse_policy
 from mpgraph.policy.patterns import (
     REGEX_PREFIX,
     Pattern,
     canonical_scope,
+    exact_pattern,
     scope_pattern,
     text_pattern,
 )
 
 __all__ = ["CONDITIONS", "NodeFacts", "Rule", "parse_selector"]
 
-CONDITIONS = ("name", "scope", "op", "domain", "initializer")
+CONDITIONS = ("name", "scope", "op", "domain", "initializer", "key")
 """The conditions a rule can have, as written before the `:` and in a policy file."""
 
 Matcher = tuple[Pattern, ...]
 Specificity = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True)
-class NodeFacts:
-    """What selectors look at.
+class NodeFacts(NamedTuple):
+    """What selectors look at; a tuple, since one is made and hashed for every node of a model.
 
     Attributes:
         name: The node's name; empty for an unnamed node, which no name selector matches.
@@ -39,6 +41,8 @@ class NodeFacts:
         domain: The operator's domain; empty or `ai.onnx` for the standard one.
         scope: The module path of the node; empty when the exporter left none.
         initializers: Names of the initializers that the node reads.
+        alias: A second spelling of the scope, where the exporter changed the author's.
+        key: The node's place in the model, as a plan names it, such as `main#12`.
     """
 
     name: str
@@ -46,6 +50,8 @@ class NodeFacts:
     domain: str = ""
     scope: str = ""
     initializers: tuple[str, ...] = ()
+    alias: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,7 @@ class Rule:
         op: For its operator.
         domain: For its operator's domain.
         initializer: For the name of an initializer that it reads.
+        key: For its place; exact, for nodes that have no name of their own.
         path: For its name or its scope, whichever matches.
         reason: Why, in the user's words; empty when none was given.
         optional: Whether the rule may match nothing.
@@ -74,6 +81,7 @@ class Rule:
     op: Matcher = ()
     domain: Matcher = ()
     initializer: Matcher = ()
+    key: Matcher = ()
     path: Matcher = ()
     reason: str = ""
     optional: bool = False
@@ -92,22 +100,20 @@ class Rule:
     @property
     def conditions(self) -> tuple[frozenset[Pattern], ...]:
         """The conditions without what follows from them; equal for rules that select alike."""
-        return tuple(
-            frozenset(m)
-            for m in (self.name, self.scope, self.op, self.domain, self.initializer, self.path)
-        )
+        return tuple(frozenset(getattr(self, c)) for c in (*CONDITIONS, "path"))
 
     @property
     def specificity(self) -> Specificity:
         """Rank of the rule; the greater wins.
 
-        Counts the conditions on an exact node name, then on an exact scope or initializer, then on
-        a pattern, then on op type or domain, so that `scope:a/** op:Exp` beats `scope:a/**`.
+        Counts the conditions on an exact node name or place, then on an exact scope or initializer,
+        then on a pattern, then on op type or domain, so that `scope:a/** op:Exp` beats
+        `scope:a/**`.
         """
         places = (self.scope, self.initializer)
         patterned = (self.name, *places, self.path)
         return (
-            int(_is_exact(self.name)),
+            _is_exact(self.name) + bool(self.key),
             sum(map(_is_exact, places)),
             sum(bool(matcher) and not _is_exact(matcher) for matcher in patterned),
             sum(map(bool, (self.op, self.domain))),
@@ -120,12 +126,9 @@ class Rule:
             and _holds(self.op, (facts.op_type,))
             and _holds(self.domain, (canonical_domain(facts.domain),))
             and _holds(self.initializer, facts.initializers)
-            and (not self.scope or scope_matches(self.scope, facts.scope))
-            and (
-                not self.path
-                or _holds(self.path, (facts.name,))
-                or scope_matches(self.path, facts.scope)
-            )
+            and _holds(self.key, (facts.key,))
+            and (not self.scope or _in_module(self.scope, facts))
+            and (not self.path or _holds(self.path, (facts.name,)) or _in_module(self.path, facts))
         )
 
 
@@ -159,7 +162,7 @@ def compile_condition(condition: str, texts: Iterable[str], selector: str) -> Ma
     Raises:
         PolicyValueError: A pattern is empty or does not compile.
     """
-    compile_: Callable[..., Pattern] = scope_pattern if condition == "scope" else text_pattern
+    compile_ = _COMPILERS.get(condition, text_pattern)
     if condition == "domain":
         texts = [canonical_domain(text) for text in texts]
     return tuple(compile_(text, selector=selector) for text in texts)
@@ -175,7 +178,7 @@ def rule_policy(policy: object, *, where: str) -> DTypePolicy:
         raise PolicyValueError(
             where,
             f"{policy!r} is no policy",
-            "give the name of a policy such as mixed_float16, or a DTypePolicy",
+            f"give a DTypePolicy or a name; {ACCEPTED}",
         )
     try:
         return parse_policy(policy)
@@ -197,6 +200,13 @@ def scope_matches(matcher: Matcher, scope: str) -> bool:
         p.matches(scope) or p.matches(path[1:]) if p.kind == "regex" else p.matches(path)
         for p in matcher
     )
+
+
+_COMPILERS: dict[str, Callable[..., Pattern]] = {"scope": scope_pattern, "key": exact_pattern}
+
+
+def _in_module(matcher: Matcher, facts: NodeFacts) -> bool:
+    return scope_matches(matcher, facts.scope) or scope_matches(matcher, facts.alias)
 
 
 def _is_exact(matcher: Matcher) -> bool:

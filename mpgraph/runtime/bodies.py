@@ -66,7 +66,7 @@ def instrument_bodies(model: ir.Model, flow: TypeFlow) -> Instrumented:
         return Instrumented(model, (), ())
     copy = ir.clone(model)
     tables = _Bodies(copy, floats, opset).run()
-    del copy.graph.outputs[:]
+    copy.graph.outputs.clear()
     for table in tables:
         copy.graph.outputs.extend((table.maxima, table.sums))
     copy.opset_imports[DOMAIN] = 1

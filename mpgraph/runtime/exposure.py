@@ -74,7 +74,7 @@ def with_outputs(model: ir.Model, names: Sequence[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        del outputs[len(before) :]
+        outputs[len(before) :] = []
         for value, type_ in types:
             value.type = type_
 
@@ -85,7 +85,7 @@ def _sizes(model: ir.Model, names: Sequence[str], feeds: DataSet) -> Mapping[str
     wanted = set(names)
     dtypes = float_tensors(copy)
     shape_of: dict[str, str] = {}
-    del copy.graph.outputs[:]
+    copy.graph.outputs.clear()
     for node in list(copy.graph):
         for value in node.outputs:
             if value.name in wanted:

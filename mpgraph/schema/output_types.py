@@ -64,6 +64,12 @@ def _like(index: int) -> OutputTypes:
     return rule
 
 
+def _grouped_attention(node: ir.Node, types: Types, bindings: Bindings) -> Types:
+    """The cache has a type variable of its own, which only a past cache binds."""
+    query = _operand(types, 0)
+    return (query, _operand(types, 3) or query, _operand(types, 4) or query, query)
+
+
 _CONSTANT_DTYPES = {
     "value_float": ir.DataType.FLOAT,
     "value_floats": ir.DataType.FLOAT,
@@ -232,6 +238,7 @@ OUTPUT_TYPES: Mapping[tuple[str, str], OutputTypes] = {
     ("com.microsoft", "GridSample"): _like(0),
     ("com.microsoft", "MultiHeadAttention"): _attention_scores,
     ("com.microsoft", "DecoderMaskedMultiHeadAttention"): _attention_scores,
+    ("com.microsoft", "GroupQueryAttention"): _grouped_attention,
     ("com.microsoft", "QGemm"): _quantized_gemm,
     ("com.microsoft", "MatMulInteger16"): _by_attribute("dtype", ir.DataType.INT32),
     ("com.microsoft", "MurmurHash3"): _murmur_hash,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from mpgraph.policy import MODE_FORMS, POLICY_NAMES
+from mpgraph.policy import MODE_FORMS, POLICY_NAMES, policy_file_schema
 from tests.cli.conftest import Run, error_of
 
 
@@ -77,3 +78,34 @@ def test_an_unknown_name(mpgraph: Run, name: str, nearest: str, extra: tuple[str
     line = error_of(mpgraph("policies", name, *extra))
     assert repr(name) in line
     assert nearest in line
+
+
+def test_the_file_of_a_plan(mpgraph: Run, model_path: Path, tmp_path: Path) -> None:
+    plan, file = tmp_path / "plan.json", tmp_path / "again.toml"
+    options = ("--target", "cuda", "--dump-plan", plan)
+    assert mpgraph("convert", model_path, "-o", tmp_path / "low.onnx", *options).exit_code == 0
+    printed = mpgraph("policies", "--from-plan", plan)
+    assert printed.exit_code == 0
+    assert printed.stdout.startswith('version = 1\ndefault = "float32"\n\n[[rule]]\n')
+    written = mpgraph("policies", "--from-plan", plan, "-o", file)
+    assert written.stdout == f"written to {file}\n"
+    assert file.read_text(encoding="utf-8") == printed.stdout
+    again = mpgraph(
+        "convert", model_path, "--target", "cuda", "--policy-file", file, "--dry-run", "--json"
+    )
+    assert again.exit_code == 0, again.output
+
+
+def test_the_schema(mpgraph: Run) -> None:
+    result = mpgraph("policies", "--schema")
+    assert json.loads(result.stdout) == policy_file_schema()
+
+
+def test_wrong_uses_of_the_plan_option(mpgraph: Run, model_path: Path, tmp_path: Path) -> None:
+    text = tmp_path / "plan.json"
+    text.write_text("{}", encoding="utf-8")
+    assert "cannot be read" in error_of(mpgraph("policies", "--from-plan", tmp_path / "none.json"))
+    assert "this is no plan" in error_of(mpgraph("policies", "--from-plan", text))
+    assert "UTF-8" in error_of(mpgraph("policies", "--from-plan", model_path))
+    assert mpgraph("policies", "--schema", "float16").exit_code == 2
+    assert mpgraph("policies", "-o", tmp_path / "x").exit_code == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from mpgraph import ir
@@ -19,6 +21,9 @@ def named(name, **metadata):
     [
         ("/layers.0/attention/query/MatMul", "layers/0/attention/query"),
         ("mymodel_1/block_0_1/d1_1/MatMul", "mymodel_1/block_0_1/d1_1"),
+        ("/layers.0/ffn/ffn.2/ffn.2.0/Gemm", "layers/0/ffn/2/0"),
+        ("/1/1.0/Gemm", "1/0"),
+        ("/ffn/ffn2.0/Gemm", "ffn/ffn2/0"),
         ("encoder.layer.MatMul", "encoder/layer"),
         ("Add.118", ""),
         ("p2o.Add.118", ""),
@@ -39,7 +44,24 @@ def test_scope_from_torch_metadata():
     assert ir.module_scope(node) == "encoder/layers/0"
     node = named("a/b", **{"pkg.torch.onnx.name_scopes": "['', 'relu']"})
     assert ir.module_scope(node) == ""
-    node = named("a/b", **{"pkg.torch.onnx.name_scopes": "not a list"})
+    for text in ("not a list", "['a', 3]", "{'a', 'b'}", "['a'", "['"):
+        node = named("a/b", **{"pkg.torch.onnx.name_scopes": text})
+        assert ir.module_scope(node) == "a"
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [["", "a.b", "op"], ["", "it's", "op"], ["", "a', 'b", "op"], ["", 'a"\\', "op"], ["op"]],
+)
+def test_name_scopes_are_read_however_their_texts_are_quoted(modules):
+    expected = "/".join(ir.module_levels(modules[-2])) if len(modules) > 1 else ""
+    for text in (repr(modules), repr(tuple(modules)), json.dumps(modules)):
+        node = named("x/y", **{"pkg.torch.onnx.name_scopes": text})
+        assert ir.module_scope(node) == expected
+
+
+def test_name_scopes_without_blanks_are_read():
+    node = named("x/y", **{"pkg.torch.onnx.name_scopes": "['','a','op']"})
     assert ir.module_scope(node) == "a"
 
 

@@ -160,12 +160,14 @@ class Case:
 
 
 RULED = PolicyMap("mixed_float16", {"op:Softmax": "float32", "name:/first/*": "float16"})
+BY_BLOCK = PolicyMap("float32", {"scope:blocks.1/**": "float16"})
 INTEGERS = [{"x": np.array([[1, 2, 3, 4]] * 2, np.float32), "keep": np.ones((2, 4), bool)}]
 NOT_INTEGERS = models.feeds("mlp")[:1]
 
 CASES = [
     Case("normalize", "initializer_inputs", old_style),
     Case("normalize", "polymorphic_function", polymorphic),
+    Case("specialize-functions", "scopes", builder("functions"), policy=BY_BLOCK),
     Case("convert-opset", "old_opset", builder("old_opset"), policy="bfloat16"),
     Case("infer-dtypes", "functions", builder("functions"), show=show_types),
     Case("infer-dtypes", "optionals", builder("optionals"), show=show_types),

@@ -62,15 +62,27 @@ def test_file_without_rules_or_default():
         ("version = 1\ndefault = 16", "16 is no policy"),
         ('version = 1\ndefault = "float32"\nrule = 3', "no list of tables"),
         ('version = 1\ndefault = "float32"\nrules = []', "did you mean rule"),
-        ("version = \n1", "line 1"),
+        ("version = \n1", "p.toml:1: not valid TOML: Invalid value"),
+        ('version = 1\n\nname = "', "p.toml:3: not valid TOML"),
+        ('version = 1\ndefault = "float32"\nversion = 1', "p.toml:3: not valid TOML: Cannot"),
+        ('version = 1\n\n\ndefault = "half"', "p.toml:4: default: 'half'"),
+        ('version = 1\ndefault = "float32"\nrange_scaling = 1', "p.toml:3: `range_scaling` is 1"),
+        ('version = 1\ndefault = {name = "a"}', "p.toml:2: default: policy: 'a' is not a policy"),
+        ('version = 1\ndefault = {mode = "int9"}', "'int9' is no quantization mode"),
+        (
+            rule_file('policy = "float32"\nname = ["a",\n"b",\n"re:["]'),
+            "p.toml:8: rule 1: selector",
+        ),
+        (rule_file('policy = "float32"\nnam = "a"'), "p.toml:6: rule 1: unknown key 'nam'"),
+        (rule_file('policy = {}\nname = "a"'), "p.toml:5: rule 1: policy config: {} has no 'name'"),
         (rule_file('op = "Add"'), ":4: rule 1: the rule has no policy"),
         (rule_file('policy = "float32"'), ":4: rule 1: the rule selects nothing"),
-        (rule_file('op = "Add"\npolicy = "half"'), ":4: rule 1: 'half'"),
+        (rule_file('op = "Add"\npolicy = "half"'), ":6: rule 1: 'half'"),
         (rule_file('opp = "Add"\npolicy = "float32"'), "did you mean op"),
         (rule_file('op = []\npolicy = "float32"'), "not empty"),
         (rule_file('op = ["Add", 3]\npolicy = "float32"'), "`op`"),
         (rule_file('op = ""\npolicy = "float32"'), "empty"),
-        (rule_file('name = "re:("\npolicy = "float32"'), ":4: rule 1: selector"),
+        (rule_file('name = "re:("\npolicy = "float32"'), ":5: rule 1: selector"),
         (rule_file('op = "Add"\npolicy = "float32"\nreason = 3'), "`reason`"),
         (rule_file('op = "Add"\npolicy = "float32"\noptional = "yes"'), "`optional`"),
         (EXAMPLE + '\n[[rule]]\nname = "re:.*/lm_head/.*"\npolicy = "float32"', ":10: rule 2"),
@@ -86,17 +98,42 @@ def test_errors_say_where(text, message):
 
 
 def test_second_rule_is_named_with_its_own_line():
-    with pytest.raises(PolicyError, match=r"p\.toml:10: rule 2"):
+    with pytest.raises(PolicyError, match=r"p\.toml:12: rule 2"):
         parse_policy_text(EXAMPLE.replace("int8_from_float32", "int8"), source="p.toml")
 
 
-def test_line_is_left_out_where_it_is_not_known():
-    text = 'version = 1\ndefault = "float32"\nrule = [{op = "Add", policy = "half"}]'
-    with pytest.raises(PolicyError, match="p: rule 1: 'half'"):
+def test_lines_of_rules_in_any_form():
+    text = 'version = 1\ndefault = "float32"\nrule = [\n  {op = "Add", policy = "half"},\n]'
+    with pytest.raises(PolicyError, match="p:4: rule 1: 'half'"):
         parse_policy_text(text, source="p")
     hidden = rule_file('op = "Add"\nreason = """\n[[rule]]\n"""\npolicy = "half"')
-    with pytest.raises(PolicyError, match="p: rule 1: 'half'"):
+    with pytest.raises(PolicyError, match="p:9: rule 1: 'half'"):
         parse_policy_text(hidden, source="p")
+
+
+def test_every_key_may_be_given():
+    text = """
+    version = 1
+    default = "float32"
+    range_scaling = true
+    [[rule]]
+    name = "a"
+    scope = "b"
+    op = "Add"
+    domain = "ai.onnx"
+    initializer = "w"
+    key = "main#1"
+    path = "re:x"
+    policy = {name = "own", config = {variable_dtype = "float32", compute_dtype = "bfloat16"}}
+    reason = "why"
+    optional = true
+    """
+    policies = parse_policy_text(text)
+    (rule,) = policies.rules
+    assert policies.range_scaling
+    assert rule.selector == ("re:x name:a scope:b op:Add domain:ai.onnx initializer:w key:main#1")
+    assert (rule.policy.name, rule.policy.compute_dtype) == ("own", "bfloat16")
+    assert parse_policy_text('version = 1\ndefault = "float32"').range_scaling is False
 
 
 def test_alternatives_in_a_list():

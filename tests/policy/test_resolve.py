@@ -145,6 +145,23 @@ def test_unnamed_nodes_match_no_name():
         resolver.check_all_matched([NodeFacts("", "Add")])
 
 
+def test_a_place_is_as_specific_as_a_name():
+    rules = {"key:main#1": "float16", "a*": "float32", "scope:a": "bfloat16"}
+    assert policy_of(rules, NodeFacts("a/b", "Add", scope="a", key="main#1")) == "float16"
+    assert policy_of(rules, NodeFacts("a/b", "Add", scope="a", key="main#11")) == "bfloat16"
+    with pytest.raises(PolicyError, match="equally specific"):
+        policy_of(rules | {"a/b": "float32"}, NodeFacts("a/b", "Add", scope="a", key="main#1"))
+
+
+def test_rules_of_one_conflict_are_named_with_their_lines():
+    text = 'version=1\ndefault="float64"\n[[rule]]\nname="a*"\npolicy="float16"\n\n'
+    text += '[[rule]]\nname="*b"\npolicy="float32"\n'
+    with pytest.raises(PolicyError) as caught:
+        Resolver(parse_policy_text(text, source="p.toml")).resolve(NodeFacts("ab", "Add"))
+    assert "'name:a*' (float16 at p.toml:3: rule 1)" in str(caught.value)
+    assert "'name:*b' (float32 at p.toml:7: rule 2)" in str(caught.value)
+
+
 def test_optional_rule_may_match_nothing():
     text = 'version=1\ndefault="float32"\n[[rule]]\nname="x"\npolicy="float16"\noptional=true\n'
     Resolver(parse_policy_text(text)).check_all_matched([NodeFacts("a", "Add")])
@@ -175,16 +192,23 @@ EXPRESSIONS = st.lists(
 def test_resolver_agrees_with_trying_every_rule(selectors, name, scope):
     rules = []
     for selector in selectors:
-        for prefix in ("name:", "scope:", "initializer:", ""):
+        for prefix in ("name:", "scope:", "initializer:", "key:", ""):
             try:
                 rules.append(parse_selector(prefix + selector, "float16"))
             except PolicyError:
                 continue
     distinct = list({rule.conditions: rule for rule in rules}.values())
-    facts = NodeFacts(name, "Add", "", scope, (name[::-1],))
+    facts = NodeFacts(name, "Add", "", scope, (name[::-1],), scope[::-1], name)
     expected = [rule for rule in distinct if rule.matches(facts)]
     expected.sort(key=lambda rule: rule.specificity, reverse=True)
     assert list(Resolver(PolicyMap("float32", distinct)).matching(facts)) == expected
+
+
+def test_pattern_index_finds_needles_across_the_last_separator():
+    rules = [parse_selector(text, "float16") for text in ("*r.1/q*", "*er.1*", "*/qk", "*k")]
+    index = PatternIndex((rule.name[0], rule.selector) for rule in rules)
+    assert set(index.find("layer.1/qk")) == {rule.selector for rule in rules}
+    assert set(index.find("layer.2/qk")) == {"name:*/qk", "name:*k"}
 
 
 def test_pattern_index_finds_shared_needles():

@@ -13,6 +13,8 @@ NODE = NodeFacts(
     domain="",
     scope="encoder/layers.0/attn",
     initializers=("embed.weight", "bias"),
+    alias="net/block/attn",
+    key="main/If[0].then#3",
 )
 UNNAMED = NodeFacts("", "Softmax")
 
@@ -48,6 +50,10 @@ MATCHING = [
     "re:encoder/.*attn",
     "re:/encoder/.*MatMul",
     "name:re:.*/attn/.*",
+    "key:main/If[0].then#3",
+    "scope:net/block/attn",
+    "scope:net/**",
+    "re:net/block/attn",
 ]
 NOT_MATCHING = [
     "MatMul",
@@ -59,6 +65,10 @@ NOT_MATCHING = [
     "domain:com.microsoft",
     "initializer:embed",
     "initializer:weight",
+    "key:main",
+    "key:main/If*",
+    "key:re:.*",
+    "scope:net",
     "scope:encoder",
     "scope:encoder/*",
     "scope:encoder/*/attn",

@@ -80,6 +80,8 @@ def shape_inferred(proto):
     return types
 
 
+HEADS = {"num_heads": 2, "kv_num_heads": 1}
+I32 = TensorProto.INT32
 F, H, I64, STR, U8, I8 = (
     TensorProto.FLOAT,
     TensorProto.FLOAT16,
@@ -116,6 +118,7 @@ RUNTIME_CASES = [
     (CONTRIB, "DequantizeLinear", [U8, F, U8], 1, {}),
     (CONTRIB, "GridSample", [F, F], 1, {}),
     (CONTRIB, "MultiHeadAttention", [F, F, F], 1, {"num_heads": 1}),
+    (CONTRIB, "GroupQueryAttention", [F, F, F, F, F, I32, I32], 3, HEADS),
     (CONTRIB, "MurmurHash3", [I64], 1, {"positive": 1}),
     (CONTRIB, "MurmurHash3", [I64], 1, {"positive": 0}),
     (CONTRIB, "FusedMatMul", [F, F], 1, {}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from mpgraph.analysis.hazard import Hazard
 from mpgraph.analysis.hazards.constants import constant_overflow, constant_underflow
@@ -22,7 +22,7 @@ from mpgraph.analysis.hazards.measured import (
 from mpgraph.analysis.hazards.normalizations import decomposed_normalizations
 from mpgraph.analysis.hazards.reductions import exponential_sums, long_sums
 
-__all__ = ["RULES", "Evidence", "Statistics", "find_hazards"]
+__all__ = ["BEYOND_SCALING", "RULES", "Evidence", "Statistics", "find_hazards"]
 
 RULES: tuple[Callable[[Evidence], Iterator[Hazard]], ...] = (
     constant_overflow,
@@ -40,8 +40,14 @@ RULES: tuple[Callable[[Evidence], Iterator[Hazard]], ...] = (
     measured_integers,
 )
 
+_SCALABLE = frozenset({constant_overflow, constant_underflow, carried_overflow, measured_overflow})
+BEYOND_SCALING = tuple(rule for rule in RULES if rule not in _SCALABLE)
+"""The rules whose findings no power of two takes away."""
 
-def find_hazards(evidence: Evidence) -> Iterator[Hazard]:
+
+def find_hazards(
+    evidence: Evidence, rules: Iterable[Callable[[Evidence], Iterator[Hazard]]] = RULES
+) -> Iterator[Hazard]:
     """Everything that speaks against the dtype of ``evidence``, rule by rule."""
-    for rule in RULES:
+    for rule in rules:
         yield from rule(evidence)

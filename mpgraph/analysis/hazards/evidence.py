@@ -14,6 +14,7 @@ from mpgraph import ir
 from mpgraph.analysis.cells import CellGraph
 from mpgraph.analysis.dtype_flow import TypeFlow
 from mpgraph.analysis.hazard import Hazard
+from mpgraph.analysis.scaling import HEADROOM, NO_SCALING, Scaling
 
 __all__ = ["ConstantRange", "Evidence", "Statistics"]
 
@@ -65,6 +66,7 @@ class Evidence:
         dtype: The low dtype in question.
         measured: Statistics by value name; empty without data.
         ranges: Ranges of constants, filled as they are asked for.
+        scaling: Which values are held, and which constants are taken, times a power of two.
     """
 
     graph: CellGraph
@@ -72,6 +74,7 @@ class Evidence:
     dtype: ir.DataType
     measured: Mapping[str, Statistics]
     ranges: dict[ir.Value, ConstantRange] = field(default_factory=dict)
+    scaling: Scaling = NO_SCALING
 
     @property
     def limits(self) -> ir.FloatLimits:
@@ -114,11 +117,12 @@ class Evidence:
         return self.measured.get(value.name or "")
 
     def range_of(self, value: ir.Value) -> ConstantRange | None:
-        """The range of a float constant; None for anything else."""
+        """The range of a float constant as it is taken; None for anything else."""
         if value not in self.graph.constants:
             return None
         if value not in self.ranges:
-            self.ranges[value] = _range(ir.constant_tensor(value))
+            found = _range(ir.constant_tensor(value))
+            self.ranges[value] = _taken(found, self.scaling.constant_exponents.get(value, (0,)))
         return self.ranges[value]
 
     def scalar(self, value: ir.Value | None) -> float | None:
@@ -135,6 +139,24 @@ class Evidence:
         producer = self.graph.results.get(value)
         own = () if producer is None else (producer,)
         return (*own, *self.consumers.get(value, ()))
+
+    def overflowing(self, value: ir.Value, amax: float) -> tuple[int, ...]:
+        """The cells that must be wide because a value of this magnitude does not fit.
+
+        A factor of ``HEADROOM`` is left. Where the value is held or taken times a power of two,
+        only those cells that see it too large.
+        """
+        scaling, limit = self.scaling, self.limits.max / HEADROOM
+        if value not in scaling.touched:
+            return self.around(value) if amax > limit else ()
+        producer = self.graph.results.get(value)
+        cells = [producer] if amax > limit * 2.0 ** scaling.exponent(value) else []
+        for use in value.uses():
+            if amax > limit * 2.0 ** scaling.taken(use.node, use.idx):
+                cells.append(self.graph.operands[use.node][use.idx])
+        if amax > limit:
+            cells += self.output_cells.get(value, ())
+        return tuple(dict.fromkeys(cell for cell in cells if cell is not None))
 
     def between(self, value: ir.Value, node: ir.Node) -> tuple[int, ...]:
         """The cells that must be wide for a value to reach one node wide, whoever else takes it."""
@@ -178,6 +200,16 @@ class Evidence:
             dtype=self.dtype,
             cells=tuple(cells),
         )
+
+
+def _taken(found: ConstantRange, exponents: tuple[int, ...]) -> ConstantRange:
+    """The range of all that consumers take of a constant: times 2^-exponent each."""
+    smallest = found.smallest_nonzero
+    return ConstantRange(
+        found.amax * 2.0 ** -min(exponents),
+        None if smallest is None else smallest * 2.0 ** -max(exponents),
+        found.size,
+    )
 
 
 def _range(constant: ir.TensorProtocol | None) -> ConstantRange:

@@ -11,22 +11,22 @@ from mpgraph.analysis.hazards.names import short_name
 
 __all__ = ["measured_overflow", "measured_small_divisors", "measured_underflow"]
 
-_HEADROOM = 2.0
-"""Other inputs than the measured ones may be larger by this factor."""
-
 
 def measured_overflow(evidence: Evidence) -> Iterator[Hazard]:
     """Values whose magnitude comes within a factor of two of the dtype's largest number."""
     for value in evidence.graph.results:
         found = evidence.statistics(value)
-        if found is None or found.amax * _HEADROOM <= evidence.limits.max:
+        cells = () if found is None else evidence.overflowing(value, found.amax)
+        if found is None or not cells:
             continue
+        refusal = evidence.scaling.refused.get(value)
         yield evidence.hazard(
             "activation-overflow",
             f"activation outside {short_name(evidence.dtype)} range",
             value,
-            f"magnitude {found.amax:.4g} against {evidence.limits.max:.5g}",
-            evidence.around(value),
+            f"magnitude {found.amax:.4g} against {evidence.limits.max:.5g}"
+            + (f"; not scaled: {refusal}" if refusal else ""),
+            cells,
             measured=True,
         )
 
