@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["byte_text", "error_text", "node_text", "ratio_text", "sqnr_text"]
+__all__ = [
+    "byte_text",
+    "cosine_text",
+    "error_text",
+    "node_text",
+    "ratio_text",
+    "sqnr_text",
+    "time_text",
+]
 
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 _STEPS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
@@ -30,6 +39,19 @@ def error_text(value: float) -> str:
 def sqnr_text(decibels: float) -> str:
     """A signal-to-noise ratio without its unit; ``inf`` where nothing differs."""
     return f"{decibels:.1f}" if math.isfinite(decibels) else str(decibels)
+
+
+def cosine_text(cosine: float) -> str:
+    """A cosine similarity, rounded down so that only exact agreement reads 1."""
+    return "1" if cosine >= 1 else f"{math.floor(cosine * 1e6) / 1e6:.6f}"
+
+
+def time_text(seconds: float) -> str:
+    """A duration with three digits, such as ``1.24 ms``."""
+    for size, unit in _TIMES:
+        if seconds >= size * 0.9995:
+            return f"{_three_digits(seconds / size)} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
 
 
 def node_text(count: int) -> str:

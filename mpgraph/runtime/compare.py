@@ -15,6 +15,7 @@ from mpgraph.runtime.data import DataSet, InputSpec, input_specs, load_data
 from mpgraph.runtime.differences import Difference, Tally
 from mpgraph.runtime.emulate import emulated
 from mpgraph.runtime.exposure import float_tensors, value_batches, with_outputs
+from mpgraph.runtime.origin import float_values, with_origin
 from mpgraph.runtime.sessions import create_session, run
 from mpgraph.runtime.survival import emulated_session
 
@@ -33,11 +34,14 @@ class Comparison:
         layers: One difference per value that both models compute as a float tensor, in the order
             of the first model; empty unless asked for.
         label: Where the data came from.
+        not_compared: The float tensors of the first model's main graph that the second has not;
+            empty unless layers were asked for. Values inside If, Loop and Scan are never compared.
     """
 
     outputs: tuple[Difference, ...]
     layers: tuple[Difference, ...]
     label: str
+    not_compared: tuple[str, ...] = ()
 
     @property
     def max_relative(self) -> float:
@@ -59,6 +63,13 @@ class Comparison:
         """The output with the largest ``max_relative``; None for models without outputs."""
         return max(self.outputs, key=lambda output: output.max_relative, default=None)
 
+    def first_divergence(self, limit: float) -> Difference | None:
+        """The first layer that is beyond ``limit`` (see ``Difference.is_beyond``), if any.
+
+        Layers are in graph order: what was compared among its operands is within the limit.
+        """
+        return next((layer for layer in self.layers if layer.is_beyond(limit)), None)
+
 
 def compare_models(
     a: ir.Model | str | os.PathLike[str],
@@ -79,8 +90,8 @@ def compare_models(
             floating dtype, the data of ``a`` is rounded to it.
         data: Anything that ``load_data`` takes, for the inputs of ``a``.
         per_layer: Also compare the values inside, matched by name.
-        emulate: Compute float16 and bfloat16 values of either model as a provider with kernels
-            for them would (see ``emulated``); needed for a meaningful number on the CPU.
+        emulate: Compute float16, bfloat16 and float8 values of either model as a provider with
+            kernels for them would (see ``emulated``); needed for a meaningful number on the CPU.
         target: Where both run; not looked at with ``emulate``.
         optimize: Run with graph optimisations. Without, the two differ only by what the models
             say, not by which operators happened to fuse.
@@ -94,6 +105,7 @@ def compare_models(
     inputs, inputs_b = input_specs(first), input_specs(second)
     _check_inputs(inputs, inputs_b)
     feeds = load_data(data, inputs)
+    made = (float_values(first), float_values(second)) if per_layer else ({}, {})
     opened: Callable[[ir.Model], InferenceSession]
     if emulate:
         first, second = emulated(first), emulated(second)
@@ -116,7 +128,9 @@ def compare_models(
         for exposed_a, exposed_b, values in _layers(first, second, feeds, budget_bytes):
             pair = (opened(exposed_a), opened(exposed_b))
             layers.extend(_compare(pair, feeds, values, inputs_b).values())
-    return Comparison(outputs, tuple(layers), feeds.label)
+    described = tuple(with_origin(layer, *made) for layer in layers)
+    not_compared = tuple(name for name in made[0] if name not in made[1])
+    return Comparison(outputs, described, feeds.label, not_compared)
 
 
 def _layers(
@@ -158,6 +172,10 @@ def for_session(session: InferenceSession, feed: Mapping[str, Any]) -> dict[str,
 
 def _as_inputs(feed: Mapping[str, Any], inputs: Sequence[InputSpec]) -> dict[str, Any]:
     wanted = {spec.name: spec for spec in inputs}
+    for name in feed:
+        if name not in wanted:
+            rule = f"has no input {name!r}, for which the data has values"
+            raise DataError("second model", rule, "leave out what is a constant there")
     return {name: _as_input(value, wanted[name]) for name, value in feed.items()}
 
 
@@ -174,6 +192,8 @@ def _check_inputs(a: Sequence[InputSpec], b: Sequence[InputSpec]) -> None:
     for spec in a:
         other = by_name.get(spec.name)
         if other is None:
+            if not spec.required:
+                continue
             raise DataError("second model", f"has no input {spec.name!r}, which the first one has")
         both_float = spec.dtype in ir.FLOATS and other.dtype in ir.FLOATS
         if other.kind != spec.kind or (other.dtype != spec.dtype and not both_float):

@@ -30,6 +30,8 @@ class Difference:
         mismatches: Elements that differ where they must be equal: integers, booleans, strings,
             and NaN or infinity that is not in both.
         error: Why the values cannot be compared (shape, dtype, missing); empty if they can.
+        node, op_type: What computes the value in ``a``; empty where that is not known.
+        dtype_a, dtype_b: What the value is in each model, such as "float16"; empty if unknown.
     """
 
     name: str
@@ -45,6 +47,14 @@ class Difference:
     inf_b: int = 0
     mismatches: int = 0
     error: str = ""
+    node: str = ""
+    op_type: str = ""
+    dtype_a: str = ""
+    dtype_b: str = ""
+
+    def is_beyond(self, limit: float) -> bool:
+        """Whether it differs by more than ``limit`` of the range, or where it must be equal."""
+        return bool(self.error or self.mismatches) or not self.max_relative <= limit
 
     @property
     def is_equal(self) -> bool:
@@ -97,7 +107,10 @@ class Tally:
             math.inf if bad else self.max_relative,
             -math.inf if bad else sqnr,
             0.0 if bad else min(1.0, cosine),
-            **self.counts,
+            nan_a=self.counts.get("nan_a", 0),
+            nan_b=self.counts.get("nan_b", 0),
+            inf_a=self.counts.get("inf_a", 0),
+            inf_b=self.counts.get("inf_b", 0),
             mismatches=self.mismatches,
             error=self.error or ("" if self.samples else "was never computed"),
         )

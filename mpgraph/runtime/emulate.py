@@ -1,4 +1,4 @@
-"""Rounding emulation: what a float16 or bfloat16 model computes, on a provider without kernels.
+"""Rounding emulation: what a model of low dtypes computes, on a provider without kernels.
 
 The CPU provider runs float16 nodes in float32 and lets the casts between them cancel, so that its
 results say nothing about float16. Here every operator computes in float32, as GPUs accumulate, and
@@ -13,15 +13,14 @@ from collections.abc import Sequence
 from mpgraph import ir
 from mpgraph.analysis.dtype_flow import TypeFlow, infer_types
 from mpgraph.errors import VerificationError
+from mpgraph.runtime.float8 import FLOAT8, float8_operands, is_kept, saturates
 from mpgraph.runtime.retype import as_identity, bound_clip, retype_attributes, widened
+from mpgraph.runtime.rounding_nodes import MARK, RoundingNodes, producer
 
 __all__ = ["LOW", "MARK", "emulated"]
 
-LOW = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
+LOW = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16}) | FLOAT8
 """The dtypes that are emulated."""
-
-MARK = "mpgraph.round."
-"""Prefix of the names of the nodes that round: ``<MARK>down.<value>``, ``<MARK>hold.<value>``."""
 
 _FLOAT = ir.DataType.FLOAT
 # Their results are values of their bodies, which are rounded there.
@@ -34,7 +33,9 @@ def emulated(model: ir.Model) -> ir.Model:
     Tensor inputs and outputs keep their names and dtypes; sequences and optionals of a low dtype
     become those of float32, because ONNX has no cast for them. All other values keep their names
     and hold, in float32, exactly what the low dtype would: rounded half to even, subnormals
-    kept, infinite above the largest finite value. Local functions are inlined. Run it without
+    kept, infinite above the largest finite value. A float8 value comes from a Cast or a
+    QuantizeLinear, and is clamped or not as that node says (ONNX's ``saturate``); operators
+    without a kernel for float8 move it in float32. Local functions are inlined. Run it without
     graph optimisations (``emulated_session``).
 
     Not emulated: the rounding inside an operator of several steps (the state of LSTM and GRU
@@ -59,16 +60,28 @@ class _Emulation:
         self._model = model
         self._flow = flow
         self._namer = ir.Namer(model)
+        self._nodes = RoundingNodes(self._namer)
         self._low: dict[ir.Value, ir.DataType] = {}
+        self._saturated: set[ir.Value] = set()
 
     def run(self) -> None:
         scopes = list(ir.graphs(self._model))
         nodes = [(node, scope.graph) for scope in scopes for node in scope.graph]
         for scope in scopes:
-            self._collect((*scope.graph.inputs, *scope.graph.initializers.values()))
+            self._collect(scope.graph.inputs)
+            constants = scope.graph.initializers.values()
+            self._collect([value for value in constants if not is_kept(value)])
         for node, _ in nodes:
             self._check_known(node)
             self._collect(node.outputs)
+            if saturates(node):
+                self._saturated.update(node.outputs)
+        narrow = [
+            (node, index, self._low[value])
+            for node, _ in nodes
+            for index, value in float8_operands(node)
+            if self._low.get(value) in FLOAT8
+        ]
         raw_types = {node: self._retype_node(node) for node, _ in nodes}
         for scope in scopes:
             self._initializers(scope.graph)
@@ -80,6 +93,18 @@ class _Emulation:
                 if output in self._low:
                     self._node_output(output, node, graph, raw_types[node])
         self._model_inputs()
+        for node, index, dtype in narrow:
+            self._narrow(node, index, dtype)
+
+    def _narrow(self, node: ir.Node, index: int, dtype: ir.DataType) -> None:
+        """Give a node the float8 operand that it must have; its float32 value is one of float8."""
+        value = node.inputs[index]
+        if value is None or node.graph is None:
+            return
+        name = f"{value.name}.float8"
+        narrow = self._nodes.cast(value, dtype, f"narrow.{value.name}", name)
+        node.graph.insert_before(node, producer(narrow))
+        node.replace_input_with(index, narrow)
 
     def _collect(self, values: Sequence[ir.Value]) -> None:
         for value in values:
@@ -93,7 +118,7 @@ class _Emulation:
         if node.op_type == "BitCast" and node.domain == "":
             if suspects or any(self._flow.dtype(output) in LOW for output in node.outputs):
                 raise VerificationError(
-                    ir.describe(node), "reads or writes the bits of a value of 16 bits"
+                    ir.describe(node), "reads or writes the bits of a value that is emulated"
                 )
             return
         for output in node.outputs:
@@ -108,6 +133,8 @@ class _Emulation:
     def _retype_node(self, node: ir.Node) -> ir.TypeProtocol | None:
         """Make a node compute in float32; the type of its first output before rounding."""
         retype_attributes(node, LOW)
+        if node.op_type == "QuantizeLinear" and node.outputs[0] in self._low:
+            return ir.TensorType(self._low[node.outputs[0]])
         if node.domain != "" or not node.outputs:
             return ir.TensorType(_FLOAT)
         if node.op_type in ("Cast", "CastLike"):
@@ -158,13 +185,14 @@ class _Emulation:
         dtype, name = self._low[value], value.name or "value"
         value.name = self._namer.value_name(f"{name}.unrounded")
         value.type = raw
-        down = self._cast(value, dtype, f"down.{name}", f"{name}.down")
-        hold = self._node("Identity", down, (), f"hold.{name}", f"{name}.held", dtype)
-        new = [_producer(down), _producer(hold)]
+        clamped = value in self._saturated
+        down = self._nodes.cast(value, dtype, f"down.{name}", f"{name}.down", saturate=clamped)
+        hold = self._nodes.identity(down, f"hold.{name}", f"{name}.held", dtype)
+        new = [producer(down), producer(hold)]
         rounded = None
         if uses or not is_output:
-            rounded = self._cast(hold, _FLOAT, f"up.{name}", f"{name}.float32")
-            new.append(_producer(rounded))
+            rounded = self._nodes.cast(hold, _FLOAT, f"up.{name}", f"{name}.float32")
+            new.append(producer(rounded))
             for user, index in uses:
                 user.replace_input_with(index, rounded)
         graph.insert_after(node, new)
@@ -187,8 +215,8 @@ class _Emulation:
             if not uses:
                 continue
             name = value.name or "input"
-            wide = self._cast(value, _FLOAT, f"up.{name}", f"{name}.float32")
-            casts.append(_producer(wide))
+            wide = self._nodes.cast(value, _FLOAT, f"up.{name}", f"{name}.float32")
+            casts.append(producer(wide))
             for user, index in uses:
                 user.replace_input_with(index, wide)
         first = next(iter(graph), None)
@@ -201,40 +229,7 @@ class _Emulation:
         if value.type is not None:
             value.type = ir.with_element_dtype(value.type, _FLOAT)
 
-    def _cast(self, source: ir.Value, to: ir.DataType, node_name: str, name: str) -> ir.Value:
-        attributes = (ir.AttrInt64("to", int(to)),)
-        return self._node("Cast", source, attributes, node_name, name, to)
-
-    def _node(
-        self,
-        op_type: str,
-        source: ir.Value,
-        attributes: Sequence[ir.Attr],
-        node_name: str,
-        name: str,
-        dtype: ir.DataType,
-    ) -> ir.Value:
-        output = ir.Value(
-            name=self._namer.value_name(name), type=ir.TensorType(dtype), shape=source.shape
-        )
-        ir.Node(
-            "",
-            op_type,
-            [source],
-            attributes,
-            outputs=[output],
-            name=self._namer.node_name(f"{MARK}{node_name}"),
-        )
-        return output
-
 
 def _redirect(value: ir.Value, replacement: ir.Value) -> None:
     for user, index in tuple(value.uses()):
         user.replace_input_with(index, replacement)
-
-
-def _producer(value: ir.Value) -> ir.Node:
-    node = value.producer()
-    if node is None:
-        raise VerificationError(value.name or "value", "has no producer")
-    return node

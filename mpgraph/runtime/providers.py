@@ -1,104 +1,115 @@
-"""From a target name to session options that really use its execution provider."""
+"""From an execution provider to session arguments that really use it."""
 
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from mpgraph.errors import MissingDependencyError, TargetError
 from mpgraph.runtime.ort import clashing_wheels, onnxruntime
+from mpgraph.targets import Provider, Setting, find_provider
 
-__all__ = ["RuntimeTarget", "provider_arguments", "runtime_target"]
+__all__ = ["CPU_PROVIDER", "add_settings", "provider_arguments", "provider_devices"]
 
-
-@dataclass(frozen=True, slots=True)
-class RuntimeTarget:
-    """How one target is reached: its provider, and the plugin package that brings it, if any."""
-
-    name: str
-    provider: str
-    extra: str
-    plugin: str = ""
-    options: tuple[tuple[str, str], ...] = ()
+CPU_PROVIDER = "CPUExecutionProvider"
 
 
-# OpenVINO computes float32 models in bfloat16 where the CPU can, unless told otherwise.
-_OPENVINO_EXACT = '{"CPU":{"INFERENCE_PRECISION_HINT":"f32"}}'
-
-_TARGETS = (
-    RuntimeTarget("cpu", "CPUExecutionProvider", "cpu"),
-    RuntimeTarget("cuda", "CUDAExecutionProvider", "cuda"),
-    RuntimeTarget("tensorrt", "TensorrtExecutionProvider", "cuda"),
-    RuntimeTarget("webgpu", "WebGpuExecutionProvider", "webgpu", "onnxruntime_ep_webgpu"),
-    RuntimeTarget(
-        "openvino",
-        "OpenVINOExecutionProvider",
-        "openvino",
-        "onnxruntime_ep_openvino",
-        (("load_config", _OPENVINO_EXACT),),
-    ),
-)
+def add_settings(options: Any, settings: Sequence[Setting]) -> None:
+    """Put the settings that onnxruntime itself reads into ``options`` (a SessionOptions)."""
+    for setting in settings:
+        if setting.scope == "session":
+            options.add_session_config_entry(setting.name, setting.value)
 
 
-def runtime_target(name: str) -> RuntimeTarget:
-    """The target called ``name`` (short or full provider name, any case).
-
-    Raises:
-        TargetError: No such target.
-    """
-    wanted = name.casefold()
-    for target in _TARGETS:
-        if wanted in (target.name.casefold(), target.provider.casefold()):
-            return target
-    known = ", ".join(target.name for target in _TARGETS)
-    raise TargetError(f"target {name!r}", "is unknown", f"targets that run models: {known}")
-
-
-def provider_arguments(target: RuntimeTarget, options: Any) -> dict[str, Any]:
-    """Prepare ``options`` (a SessionOptions) for ``target``; return more session arguments.
+def provider_arguments(
+    provider: Provider, settings: Sequence[Setting], options: Any
+) -> dict[str, Any]:
+    """Prepare ``options`` (a SessionOptions) for ``provider``; return more session arguments.
 
     Raises:
         TargetError: The provider is not usable on this machine.
         MissingDependencyError: The package that brings the provider is not installed.
     """
-    if target.plugin:
-        devices = _plugin_devices(target.plugin, target.provider, target.extra)
-        options.add_provider_for_devices(list(devices[:1]), dict(target.options))
+    given = _provider_options(settings)
+    if provider.plugin:
+        # providers=[...] would silently give the CPU alone, and take back what is added here.
+        options.add_provider_for_devices(list(provider_devices(provider)[:1]), given)
         return {}
-    if target.provider not in onnxruntime().get_available_providers():
+    if provider.name not in onnxruntime().get_available_providers():
         clash = clashing_wheels()
-        hint = f"install mpgraph[{target.extra}]"
+        hint = f"install mpgraph[{provider.extra}]"
         if len(clash) > 1:
             hint = f"{' and '.join(clash)} share one module: keep only the one that has it"
         raise TargetError(
-            f"target {target.name}",
-            f"the installed onnxruntime has no {target.provider}",
+            f"target {provider.target}",
+            f"the installed onnxruntime has no {provider.name}",
             hint,
         )
-    # The CPU provider is always there as the fallback for nodes without a kernel.
-    providers = dict.fromkeys((target.provider, "CPUExecutionProvider"))
-    return {"providers": list(providers)}
+    return {"providers": _with_what_is_behind(provider.name, given)}
+
+
+def provider_devices(provider: Provider) -> Sequence[Any]:
+    """The devices (``OrtEpDevice``) of a provider that a plugin brings; at least one.
+
+    Raises:
+        TargetError: The plugin does not load, or finds no device.
+        MissingDependencyError: The plugin is not installed.
+    """
+    return _plugin_devices(provider.plugin, provider.name, provider.target, provider.extra)
+
+
+def _provider_options(settings: Sequence[Setting]) -> dict[str, str]:
+    options = {one.name: one.value for one in settings if one.scope == "provider"}
+    compiler = {one.name: one.value for one in settings if one.scope == "compiler"}
+    if compiler:
+        options["load_config"] = json.dumps({"CPU": compiler})
+    return options
+
+
+def _with_what_is_behind(name: str, given: dict[str, str]) -> list[Any]:
+    """The provider, then those that take the nodes it leaves, each with its own settings."""
+    providers: list[Any] = [(name, given)]
+    if name == "TensorrtExecutionProvider":
+        cuda = find_provider("cuda")
+        if cuda.name in onnxruntime().get_available_providers():
+            providers.append((cuda.name, _provider_options(cuda.settings)))
+    if name != CPU_PROVIDER:
+        providers.append((CPU_PROVIDER, {}))
+    return providers
 
 
 @cache
-def _plugin_devices(package: str, provider: str, extra: str) -> Sequence[Any]:
+def _plugin_devices(package: str, name: str, target: str, extra: str) -> Sequence[Any]:
     ort = onnxruntime()
+    where = f"target {target}"
     try:
         plugin = importlib.import_module(package)
     except ImportError as error:
         raise MissingDependencyError(
-            f"target {extra}", f"needs the package {package}", f"install mpgraph[{extra}]"
+            where, f"needs the package {package}", f"install mpgraph[{extra}]"
         ) from error
-    try:
-        ort.register_execution_provider_library(package, plugin.get_library_path())
-    except Exception as error:
-        raise TargetError(
-            f"target {extra}", f"the library of {package} does not load: {error}"
-        ) from error
-    devices = [device for device in ort.get_ep_devices() if device.ep_name == provider]
+    if not _devices(name):
+        try:
+            ort.register_execution_provider_library(package, plugin.get_library_path())
+        except Exception as error:
+            raise TargetError(where, f"the library of {package} does not load: {error}") from error
+    devices = _devices(name)
     if not devices:
-        raise TargetError(f"target {extra}", f"{provider} finds no device on this machine")
+        raise TargetError(where, f"{name} finds no device on this machine", _device_hint(name))
     return devices
+
+
+def _devices(name: str) -> list[Any]:
+    return [device for device in onnxruntime().get_ep_devices() if device.ep_name == name]
+
+
+def _device_hint(name: str) -> str:
+    if name != "WebGpuExecutionProvider":
+        return ""
+    return (
+        "it needs a GPU with a Vulkan, Metal or Direct3D 12 driver, or a software Vulkan driver "
+        "and ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1"
+    )

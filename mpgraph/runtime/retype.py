@@ -1,4 +1,4 @@
-"""Single nodes and tensors moved from a dtype of 16 bits to float32, values unchanged."""
+"""Single nodes and tensors moved from a low dtype to float32, values unchanged."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DTYPE_ATTRIBUTES: Mapping[str, Collection[str]] = {
 
 
 def widened(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
-    """A float32 tensor of the same values; every float16 and bfloat16 value is one of float32."""
+    """A float32 tensor of the same values; every value of a low dtype is one of float32."""
     return ir.derived_tensor(tensor, lambda array: array.astype(np.float32), _FLOAT)
 
 

@@ -2,58 +2,73 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
-
-import ml_dtypes
-import numpy as np
+from typing import TYPE_CHECKING, Any, cast
 
 from mpgraph import ir
-from mpgraph.errors import ModelFileError, TargetError, VerificationError
-from mpgraph.runtime.ort import onnxruntime, onnxruntime_state
-from mpgraph.runtime.providers import provider_arguments, runtime_target
+from mpgraph.errors import TargetError, VerificationError
+from mpgraph.runtime.assignment import RECORD, foreign_nodes, read_assignment, words_for
+from mpgraph.runtime.bound import Feed, run_arrays, session_class
+from mpgraph.runtime.ort import onnxruntime
+from mpgraph.runtime.providers import add_settings, provider_arguments
+from mpgraph.runtime.source import Source, failures, model_name, model_source, one_line
+from mpgraph.targets import Provider, find_provider, with_values
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 __all__ = ["Feed", "create_session", "run", "session"]
 
-Feed: TypeAlias = Mapping[str, Any]
-"""Input name to array; a list of arrays for a sequence input, None for an empty optional."""
 
-# A protobuf message cannot be larger than 2 GiB; leave room for the graph itself.
-_PROTOBUF_BYTES = 1_900_000_000
-_BFLOAT16 = int(ir.DataType.BFLOAT16)
-
-
-def session(model: Any, target: str = "cpu") -> InferenceSession:
+def session(
+    model: Any,
+    target: str = "cpu",
+    *,
+    strict: bool = False,
+    settings: Mapping[str, str] | None = None,
+) -> InferenceSession:
     """A session that runs ``model`` on ``target`` with all graph optimisations.
+
+    Its ``run`` takes and gives bfloat16 as ``ml_dtypes.bfloat16`` arrays. It never goes over to
+    another provider by itself: what fails on the target fails.
 
     Args:
         model: A path, the serialised bytes, an ``onnx.ModelProto`` or an ``ir.Model``.
         target: "cpu", "cuda", "webgpu", "openvino", "tensorrt", or a full provider name.
+        strict: Refuse a model of which another provider takes a node.
+        settings: Values for settings of the target, by the names that ``mpgraph targets NAME``
+            lists; the others keep the values listed there.
 
     Raises:
-        TargetError, MissingDependencyError: The target cannot be used here.
-        VerificationError: onnxruntime does not load the model.
+        TargetError, MissingDependencyError: The target cannot be used here, or has no such setting.
+        VerificationError: onnxruntime does not load the model, or with ``strict`` another provider
+            takes a node; the nodes are named.
+
+    Warns:
+        RuntimeWarning: The target's provider takes no node at all.
     """
     if not isinstance(model, (str, os.PathLike, bytes, ir.Model)):
         model = ir.load(model)
-    return create_session(model, target=target)
+    created = create_session(model, target=target, settings=settings, entries=(RECORD,))
+    _check_assignment(created, find_provider(target), model_name(model), strict)
+    return created
 
 
 def create_session(
-    model: ir.Model | str | os.PathLike[str] | bytes,
+    model: Source,
     *,
     target: str = "cpu",
     optimize: bool = True,
     threads: int = 0,
     optimized_path: Path | None = None,
     shapes_first: bool = False,
+    settings: Mapping[str, str] | None = None,
+    entries: Sequence[tuple[str, str]] = (),
+    profile_prefix: Path | None = None,
 ) -> InferenceSession:
     """Create a session and make sure that the provider of ``target`` is in it.
 
@@ -66,14 +81,17 @@ def create_session(
             ``<name>.data`` beside it.
         shapes_first: Run Shape nodes as soon as they can, so that what they look at is freed;
             in the default order they run last.
+        settings: Values for settings of the target, by name.
+        entries: More session config entries.
+        profile_prefix: Where onnxruntime writes its profile when ``end_profiling`` is called.
 
     Raises:
-        TargetError, MissingDependencyError: The target cannot be used here.
+        TargetError, MissingDependencyError: The target cannot be used here, or has no such setting.
         ModelFileError: The path is not a file.
         VerificationError: onnxruntime does not load the model.
     """
     ort = onnxruntime()
-    wanted = runtime_target(target)
+    provider = find_provider(target)
     options = ort.SessionOptions()
     levels = ort.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
@@ -89,12 +107,17 @@ def create_session(
         )
     if shapes_first:
         options.execution_order = ort.ExecutionOrder.PRIORITY_BASED
-    arguments = provider_arguments(wanted, options)
+    if profile_prefix is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = str(profile_prefix)
+    for name, value in entries:
+        options.add_session_config_entry(name, value)
+    arguments = _prepare(provider, settings, options)
     with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
-        created = _open(_source(model, Path(folder)), options, arguments, _where(model))
-    if wanted.provider not in created.get_providers():
+        created = _open(model_source(model, Path(folder)), options, arguments, model_name(model))
+    if provider.name not in created.get_providers():
         raise TargetError(
-            f"target {wanted.name}",
+            f"target {provider.target}",
             f"onnxruntime fell back to {', '.join(created.get_providers())}",
             "the libraries of the provider do not load; see onnxruntime's own log",
         )
@@ -115,44 +138,12 @@ def run(
         VerificationError: onnxruntime fails while it runs the model.
     """
     names = [out.name for out in session.get_outputs()] if outputs is None else list(outputs)
-    kinds = {out.name: out.type for out in session.get_outputs()}
-    plain = not any(_is_bfloat16(value) for value in feed.values()) and not any(
-        "bfloat16" in kinds[name] for name in names
-    )
     try:
-        if plain:
-            return dict(zip(names, session.run(names, dict(feed)), strict=True))
-        values = {name: _to_ort_value(value) for name, value in feed.items()}
-        got = session.run_with_ort_values(names, values)
-    except _failures() as error:
+        return dict(zip(names, run_arrays(session, names, feed), strict=True))
+    except failures() as error:
         raise VerificationError(
-            "session", f"onnxruntime fails at run time: {_line(error)}"
+            "session", f"onnxruntime fails at run time: {one_line(error)}"
         ) from error
-    return {name: _from_ort_value(value) for name, value in zip(names, got, strict=True)}
-
-
-def _source(model: ir.Model | str | os.PathLike[str] | bytes, folder: Path) -> str | bytes:
-    if isinstance(model, bytes):
-        return model
-    if not isinstance(model, ir.Model):
-        path = Path(model)
-        if not path.is_file():
-            raise ModelFileError(str(path), "is not a file")
-        return str(path)
-    if _weight_bytes(model) < _PROTOBUF_BYTES:
-        return ir.to_bytes(model)
-    path = folder / "model.onnx"
-    ir.save(model, path, external=True)
-    return str(path)
-
-
-def _weight_bytes(model: ir.Model) -> int:
-    total = 0
-    for scope in ir.graphs(model):
-        for value in scope.graph.initializers.values():
-            if value.const_value is not None:
-                total += value.const_value.nbytes
-    return total
 
 
 def _open(
@@ -160,61 +151,42 @@ def _open(
 ) -> InferenceSession:
     try:
         return cast(
-            "InferenceSession", onnxruntime().InferenceSession(source, options, **arguments)
+            "InferenceSession",
+            # Else a failure of the provider, now or in a run, leads to the CPU without an error.
+            session_class()(source, options, enable_fallback=0, **arguments),
         )
-    except _failures() as error:
-        raise VerificationError(where, f"onnxruntime does not load it: {_line(error)}") from error
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    # The exception types of onnxruntime share no base class below Exception.
-    state = onnxruntime_state()
-    kinds = [kind for kind in vars(state).values() if isinstance(kind, type)]
-    own = [kind for kind in kinds if issubclass(kind, Exception)]
-    return (*own, RuntimeError, ValueError)
-
-
-def _where(model: object) -> str:
-    if isinstance(model, ir.Model):
-        return f"model {model.graph.name or ''}".strip()
-    return "model" if isinstance(model, bytes) else str(model)
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:600]
-
-
-def _is_bfloat16(value: object) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == ml_dtypes.bfloat16
-
-
-def _to_ort_value(value: Any) -> Any:
-    ort_value = onnxruntime().OrtValue
-    if isinstance(value, list):
+    except failures() as error:
         raise VerificationError(
-            "session", "a sequence input beside bfloat16 inputs or outputs cannot be fed"
-        )
-    # Not ascontiguousarray, which gives a scalar an axis.
-    array = np.asarray(value, order="C")
-    if array.dtype == ml_dtypes.bfloat16:
-        return ort_value.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16), _BFLOAT16)
-    return ort_value.ortvalue_from_numpy(array)
+            where, f"onnxruntime does not load it: {one_line(error)}"
+        ) from error
 
 
-def _from_ort_value(value: Any) -> Any:
-    if not value.has_value():
-        return None
-    if not value.is_tensor():
+def _prepare(
+    provider: Provider, settings: Mapping[str, str] | None, options: Any
+) -> dict[str, Any]:
+    """Put provider and settings into ``options``; returns more session arguments."""
+    chosen = with_values(provider.settings, settings or {}, f"target {provider.target}")
+    add_settings(options, chosen)
+    return provider_arguments(provider, chosen, options)
+
+
+def _check_assignment(
+    created: InferenceSession, provider: Provider, where: str, strict: bool
+) -> None:
+    assigned = read_assignment(created)
+    foreign = foreign_nodes(assigned, provider.name)
+    if strict and foreign:
+        others = ", ".join(sorted({node.provider for node in foreign}))
         raise VerificationError(
-            "session", "a sequence output beside bfloat16 inputs or outputs cannot be read"
+            where,
+            f"{len(foreign)} of {len(assigned)} nodes are not on {provider.name} but on {others}: "
+            f"{words_for(foreign)}",
+            "without strict they run there",
         )
-    if value.data_type() != "tensor(bfloat16)":
-        return value.numpy()
-    shape = tuple(value.shape())
-    count = int(np.prod(shape, dtype=np.int64))
-    if count == 0:
-        return np.zeros(shape, ml_dtypes.bfloat16)
-    # numpy() refuses bfloat16, so the bytes are copied from where onnxruntime keeps them.
-    words = (ctypes.c_uint16 * count).from_address(value.data_ptr())
-    copied = np.ctypeslib.as_array(words).copy()
-    return copied.view(ml_dtypes.bfloat16).reshape(shape)
+    if foreign and len(foreign) == len(assigned):
+        warnings.warn(
+            f"{where}: {provider.name} takes none of its {len(assigned)} nodes; "
+            f"{foreign[0].provider} runs them",
+            RuntimeWarning,
+            stacklevel=3,
+        )

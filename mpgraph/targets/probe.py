@@ -7,6 +7,7 @@ crash (CUDA without its libraries, a GPU plugin without a device) from a child p
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import json
 import sys
 
@@ -36,7 +37,9 @@ def read_kernels(provider: str) -> dict[str, object]:
         module = importlib.import_module(plugin)
         onnxruntime.register_execution_provider_library(provider, module.get_library_path())
         definitions = list(state.get_registered_ep_kernel_defs(provider))
-        version = f"{version}_plugin{module.__version__}"
+        # Not every plugin module has a __version__; its distribution always has one.
+        release = importlib.metadata.version(plugin.replace("_", "-"))
+        version = f"{version}_plugin{release}"
 
     kernels: dict[str, list[Registration]] = {}
     for definition in definitions:
@@ -48,8 +51,14 @@ def read_kernels(provider: str) -> dict[str, object]:
     return {
         "ep": provider,
         "ort": version,
-        "kernels": {name: sorted(kernels[name], key=json.dumps) for name in sorted(kernels)},
+        "kernels": {name: sorted(kernels[name], key=_order) for name in sorted(kernels)},
     }
+
+
+def _order(entry: Registration) -> tuple[object, object, str]:
+    """By versions, an open end last, then by types, so that the same kernels give the same text."""
+    since, until, types = entry
+    return since, OPEN_END if until is None else until, json.dumps(types)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from functools import cache
 
@@ -10,6 +9,7 @@ from mpgraph import ir
 from mpgraph.errors import TargetError
 from mpgraph.targets.kernels import load_table
 from mpgraph.targets.live import best_table
+from mpgraph.targets.provider import find_provider
 from mpgraph.targets.target import Target
 
 __all__ = ["available_targets", "get_target"]
@@ -112,13 +112,6 @@ _BUILDERS: dict[str, Callable[[], Target]] = {
     "tensorrt": _tensorrt,
     "openvino": _openvino,
 }
-_PROVIDERS = {
-    "cpuexecutionprovider": "cpu",
-    "cudaexecutionprovider": "cuda",
-    "webgpuexecutionprovider": "webgpu",
-    "tensorrtexecutionprovider": "tensorrt",
-    "openvinoexecutionprovider": "openvino",
-}
 
 
 def available_targets() -> tuple[str, ...]:
@@ -134,15 +127,9 @@ def get_target(target: str | Target) -> Target:
     """
     if isinstance(target, Target):
         return target
-    name = target.strip().lower()
-    name = _PROVIDERS.get(name, name)
-    if name not in _BUILDERS:
-        near = difflib.get_close_matches(name, [*_BUILDERS, *_PROVIDERS], n=3, cutoff=0.5)
-        known = near or list(_BUILDERS)
-        raise TargetError(
-            f"target {target!r}", "it is unknown", f"did you mean {' or '.join(known)}?"
-        )
-    return _build(name)
+    if not isinstance(target, str):
+        raise TargetError("target", f"{target!r} is no target", f"one of {', '.join(_BUILDERS)}")
+    return _build(find_provider(target).target)
 
 
 @cache

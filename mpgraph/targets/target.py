@@ -8,7 +8,9 @@ from functools import cached_property
 
 from mpgraph import ir
 from mpgraph.targets.kernels import KernelTable
+from mpgraph.targets.provider import find_provider
 from mpgraph.targets.resolution import on_cpu, on_provider
+from mpgraph.targets.settings import Setting
 from mpgraph.targets.support import Support
 
 __all__ = ["Target"]
@@ -48,6 +50,11 @@ class Target:
     kernel_overhead_bytes: int
     faster_policy: str = ""
     compiled_dtypes: frozenset[ir.DataType] = frozenset()
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """What every session on the provider is created with, where it changes the numbers."""
+        return find_provider(self.provider).settings
 
     @cached_property
     def slow_dtypes(self) -> frozenset[ir.DataType]:
@@ -99,7 +106,7 @@ class Target:
         return self.support(domain, op_type, opset, assignment, attributes) is not Support.NONE
 
     def describe(self) -> dict[str, object]:
-        """Facts for `mpgraph targets`: names, table, number of operators per element type."""
+        """Facts for `mpgraph targets`: names, table, operators per element type, settings."""
         return {
             "name": self.name,
             "provider": self.provider,
@@ -112,4 +119,6 @@ class Target:
             },
             "slow_dtypes": sorted(ir.dtype_name(dtype) for dtype in self.slow_dtypes),
             "kernel_overhead_bytes": self.kernel_overhead_bytes,
+            "compiled_dtypes": sorted(ir.dtype_name(dtype) for dtype in self.compiled_dtypes),
+            "settings": {setting.name: setting.value for setting in self.settings},
         }

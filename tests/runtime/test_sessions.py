@@ -15,7 +15,7 @@ from mpgraph.errors import (
     TargetError,
     VerificationError,
 )
-from mpgraph.runtime import ort, sessions
+from mpgraph.runtime import ort, source
 from mpgraph.runtime.sessions import create_session, run, session
 from tests.runtime.builders import build
 
@@ -25,9 +25,9 @@ def test_runs_paths_bytes_protos_and_models(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(ir.to_bytes(model))
     x = np.array([3], np.float32)
-    for source in (model, path, str(path), ir.to_bytes(model), ir.to_proto(model)):
-        assert session(source).run(None, {"x": x})[0] == [9]
-        assert run(session(source, "CPUExecutionProvider"), {"x": x})["y"] == [9]
+    for given in (model, path, str(path), ir.to_bytes(model), ir.to_proto(model)):
+        assert session(given).run(None, {"x": x})[0] == [9]
+        assert run(session(given, "CPUExecutionProvider"), {"x": x})["y"] == [9]
 
 
 def test_bfloat16_inputs_and_outputs() -> None:
@@ -69,7 +69,7 @@ def test_float16_strings_and_sequences() -> None:
 
 
 def test_large_models_go_through_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_PROTOBUF_BYTES", 16)
+    monkeypatch.setattr(source, "_PROTOBUF_BYTES", 16)
     weight = np.arange(5000, dtype=np.float32)
     model = build("g (float[n] x) => (float[n] y) { y = Add (x, w) }", w=weight)
     got = run(create_session(model), {"x": weight})
@@ -86,7 +86,7 @@ def test_optimised_graph_is_written(tmp_path: Path) -> None:
 
 def test_unknown_and_unavailable_targets() -> None:
     model = build("g (float[n] x) => (float[n] y) { y = Neg (x) }")
-    with pytest.raises(TargetError, match="is unknown"):
+    with pytest.raises(TargetError, match="it is unknown"):
         create_session(model, target="abacus")
     if "CUDAExecutionProvider" not in ort.onnxruntime().get_available_providers():
         with pytest.raises(TargetError, match=r"no CUDAExecutionProvider.*mpgraph\[cuda\]"):

@@ -1,0 +1,133 @@
+"""Create a session, let it tell where the nodes go, and put the answers together."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mpgraph import ir
+from mpgraph.runtime.assignment import RECORD, AssignedNode, read_assignment
+from mpgraph.runtime.bound import Feed
+from mpgraph.runtime.placement.expected import Expected, expected_providers
+from mpgraph.runtime.placement.graph_nodes import (
+    FinalGraph,
+    Profile,
+    read_graph,
+    read_profile,
+)
+from mpgraph.runtime.placement.kernels import FoundKernel, compiled_kernels, find_kernels
+from mpgraph.runtime.placement.marks import Marked, mark
+from mpgraph.runtime.placement.result import Kernel, NodePlacement, Placement
+from mpgraph.runtime.placement.tracing import Trace, trace
+from mpgraph.runtime.sessions import create_session, run
+from mpgraph.targets import Provider, Target, find_provider, get_target
+
+__all__ = ["node_placement"]
+
+
+def node_placement(
+    model: Any, target: str | Target = "cpu", *, feed: Feed | None = None
+) -> Placement:
+    """Find out where every node of a model runs on a target.
+
+    A session is created on a copy of the model with numbered names. The record of the assignment,
+    the graph that onnxruntime saves and, with a feed, the profile of one run are mapped back to the
+    nodes of the model, and compared with what the target's kernels promise.
+
+    Args:
+        model: A path, an ``onnx.ModelProto`` or an ``ir.Model``; it is not changed.
+        target: A target or its name.
+        feed: Inputs to run the model on once.
+
+    Raises:
+        TargetError, MissingDependencyError: The target cannot be used here.
+        VerificationError: onnxruntime does not load or run the model.
+    """
+    original = model if isinstance(model, ir.Model) else ir.load(model)
+    chosen = get_target(target)
+    provider = find_provider(chosen.provider)
+    marked = mark(original)
+    observed = _observe(marked, provider, feed)
+    if observed.graph is None:
+        kernels = compiled_kernels(observed.assigned, observed.profile, marked)
+    else:
+        kernels = find_kernels(
+            observed.graph, observed.assigned, observed.profile, marked, provider.name
+        )
+    constants = frozenset() if observed.graph is None else observed.graph.constants
+    traces = trace(marked, kernels, constants)
+    expected = expected_providers(original, chosen)
+    return Placement(
+        target=chosen.name,
+        provider=provider.name,
+        nodes=tuple(
+            _node(marked, number, found, kernels, promise)
+            for number, (found, promise) in enumerate(zip(traces, expected, strict=True))
+        ),
+        kernels=tuple(_kernel(marked, kernel) for kernel in kernels),
+        profiled=feed is not None,
+    )
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """What a session told; no graph where a part of it is compiled, which cannot be saved."""
+
+    graph: FinalGraph | None
+    assigned: tuple[AssignedNode, ...]
+    profile: Profile
+
+
+def _observe(marked: Marked, provider: Provider, feed: Feed | None) -> _Observed:
+    with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
+        path = Path(folder) / "optimized.onnx"
+        session = create_session(
+            marked.model,
+            target=provider.target,
+            entries=(RECORD,),
+            optimized_path=None if provider.compiles else path,
+            profile_prefix=None if feed is None else Path(folder) / "profile",
+        )
+        assigned = read_assignment(session)
+        graph = None if provider.compiles else read_graph(path)
+        profile = Profile()
+        if feed is not None:
+            run(session, feed)
+            profile = read_profile(Path(session.end_profiling()))
+    return _Observed(graph, assigned, profile)
+
+
+def _node(
+    marked: Marked,
+    number: int,
+    found: Trace,
+    kernels: tuple[FoundKernel, ...],
+    expected: Expected,
+) -> NodePlacement:
+    computed_by = [kernels[index] for index in found.kernels]
+    return NodePlacement(
+        key=marked.keys[number],
+        name=marked.names[number],
+        op_type=marked.nodes[number].op_type,
+        state=found.state,
+        providers=tuple(sorted({kernel.provider for kernel in computed_by})),
+        kernels=tuple(
+            f"{marked.readable(kernel.name) or 'unnamed'} ({kernel.op_type})"
+            for kernel in computed_by
+        ),
+        expected=expected.provider,
+        reason=expected.reason,
+    )
+
+
+def _kernel(marked: Marked, kernel: FoundKernel) -> Kernel:
+    return Kernel(
+        name=marked.readable(kernel.name),
+        op_type=kernel.op_type,
+        provider=kernel.provider,
+        nodes=tuple(marked.keys[number] for number in kernel.nodes),
+        inserted=kernel.inserted,
+        ran=kernel.ran,
+    )
