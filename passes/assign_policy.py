@@ -110,7 +110,7 @@ def _choose_for_node(cell: Cell, resolution: Resolution, node: ir.Node | None = 
         return _kept(cell)
     if resolution.rule is not None:
         reason = Reason("rule", _rule_text(resolution), resolution.rule.selector)
-        return Choice(frozenset({compute}), reason, explicit=True)
+        return Choice(frozenset({compute}), reason, explicit=True, overruled=_lost(resolution))
     if node is None or (cell.dtype == ir.DataType.DOUBLE and compute != cell.dtype):
         return _kept(cell)
     if _retypes(node) and cell.dtype != ir.DataType.FLOAT:
@@ -147,6 +147,13 @@ def _rule_text(resolution: Resolution) -> str:
     given = "" if rule is None else rule.reason
     text = given or f"a rule asks for {resolution.policy.name}"
     return f"{text}, for all of {resolution.holder}" if resolution.holder else text
+
+
+def _lost(resolution: Resolution) -> tuple[Reason, ...]:
+    return tuple(
+        Reason("rule", f"{rule.selector} asks for {rule.policy.name}: less specific", rule.selector)
+        for rule in reversed(resolution.lost)
+    )
 
 
 def _compute(policy: DTypePolicy) -> ir.DataType:

@@ -82,7 +82,7 @@ class _Legality:
         self, cell: Cell, choice: Choice, imports: Mapping[ir.Node, Mapping[str, int]]
     ) -> Choice:
         for dtype in sorted(choice.allowed):
-            if dtype not in _LOW:
+            if dtype not in _LOW and (dtype != ir.DataType.DOUBLE or cell.dtype == dtype):
                 continue
             if dtype != cell.dtype and not self._can_cast(dtype):
                 reason = Reason(

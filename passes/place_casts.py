@@ -154,14 +154,20 @@ def _assignment(
         stage=reason.stage,
         rule=reason.rule,
         reason=reason.text,
-        overruled=tuple(one.text for one in choice.overruled),
+        overruled=tuple(_lost_text(one) for one in choice.overruled),
     )
 
 
+def _lost_text(reason: Reason) -> str:
+    if reason.stage != "rule" or reason.text.startswith(reason.rule):
+        return reason.text
+    return f"{reason.rule}: {reason.text}"
+
+
 def _policy_text(draft: Draft) -> str:
-    rules = draft.policy.rules
+    count = len(draft.policy.rules)
     default = draft.policy.default.name
-    return f"{default} with {len(rules)} rules" if rules else default
+    return f"{default} with {count} {'rule' if count == 1 else 'rules'}" if count else default
 
 
 def _keeps_io_types(draft: Draft) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from mpgraph.errors import PolicyValueError
@@ -30,11 +30,13 @@ class Resolution:
         policy: The policy.
         rule: The rule it came from; None for the default.
         holder: The node that the rule selected, where that is one around this one.
+        lost: Other rules that select the node and ask for another policy, the most specific first.
     """
 
     policy: DTypePolicy
     rule: Rule | None = None
     holder: str = ""
+    lost: tuple[Rule, ...] = ()
 
     @property
     def explicit(self) -> bool:
@@ -112,7 +114,9 @@ class Resolver:
                     "equally specific and disagree",
                     "name the node exactly, or narrow one of them",
                 )
-        return winner.resolution
+        policy = winner.rule.policy
+        lost = tuple(entry.rule for entry in matching[1:] if entry.rule.policy != policy)
+        return replace(winner.resolution, lost=lost) if lost else winner.resolution
 
     def matching(self, facts: NodeFacts) -> tuple[Rule, ...]:
         """Return all rules that match a node, each once, the most specific first."""

@@ -45,3 +45,18 @@ def test_the_casts_around_a_node_of_a_model_are_shown(mpgraph: Run, model_path: 
     result = mpgraph("explain", model_path, "first", "last", "--target", "cuda")
     assert "before input 0: float32 -> float16 of x" in result.stdout
     assert "behind output 0: float16 -> float32" in result.stdout
+
+
+def test_rules_that_lost_are_shown(mpgraph: Run, model_path: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text(
+        'version = 1\ndefault = "mixed_float16"\n'
+        '[[rule]]\nname = "first"\npolicy = "float32"\n'
+        '[[rule]]\nname = "f*"\npolicy = "bfloat16"\n'
+        '[[rule]]\nop = "MatMul"\npolicy = "float16"\n'
+    )
+    result = mpgraph("explain", model_path, "first", "--policy-file", rules, "--target", "cuda")
+    assert "a rule asks for float32 (a rule, name:first)" in result.stdout
+    won, lost = result.stdout.index("name:f*"), result.stdout.index("op:MatMul")
+    assert won < lost, "the most specific first"
+    assert "op:MatMul asks for float16: less specific" in result.stdout
