@@ -91,36 +91,43 @@ class _Writer:
     def write(self, factors: Iterable[PlannedFactor]) -> None:
         """Carry out all factors."""
         products: dict[tuple[ir.Value, int, str], _Users] = {}
-        copies: dict[tuple[ir.Value, int], list[tuple[ir.Node, int]]] = {}
+        copies: dict[tuple[ir.Value, int], _Users] = {}
         for one in factors:
             if one.kind == "output":
                 graph = self._graphs[one.key]
                 form = graph.outputs[one.index], one.power, one.dtype
                 products.setdefault(form, _Users()).outputs.append((graph, one.index))
-                continue
-            node = self._places[one.key]
-            value = node.inputs[one.index] if one.kind in ("operand", "constant") else None
-            if one.kind == "epsilon":
-                _scale_epsilon(node, one.power)
-            elif one.kind == "operand" and value is not None:
-                users = products.setdefault((value, one.power, one.dtype), _Users())
-                users.operands.append((node, one.index))
-            elif value is not None:
-                copies.setdefault((value, one.power), []).append((node, one.index))
-        for (value, power), operands in copies.items():
-            ir.redirect(operands, self._copy(value, power, operands))
+            elif one.kind == "epsilon":
+                _scale_epsilon(self._places[one.key], one.power)
+            elif one.kind != "value":
+                operand = self._places[one.key], one.index
+                value = _operand(*operand)
+                if one.kind == "constant":
+                    copies.setdefault((value, one.power), _Users()).operands.append(operand)
+                else:
+                    form = value, one.power, one.dtype
+                    products.setdefault(form, _Users()).operands.append(operand)
+        alone = {
+            value
+            for (value, _), users in copies.items()
+            if len(users.operands) == len(value.uses()) and not value.is_graph_output()
+        }
+        for (value, power), users in copies.items():
+            ir.redirect(users.operands, self._copy(value, power, value in alone))
         for (value, power, dtype), users in products.items():
             self._multiply(value, power, ir.parse_dtype(dtype), users)
 
-    def _copy(self, value: ir.Value, power: int, operands: list[tuple[ir.Node, int]]) -> ir.Value:
-        """A constant times 2^power; it takes the name where nobody else reads the original."""
+    def _copy(self, value: ir.Value, power: int, takes_name: bool) -> ir.Value:
+        """A constant times 2^power."""
         source = ir.constant_tensor(value)
         graph = value.graph
         if source is None or graph is None:
             raise ValueError(f"{value.name}: it is no constant of a graph")
-        name = self._namer.value_name(f"{value.name}_scaled")
-        if len(operands) == len(value.uses()) and not value.is_graph_output():
-            name, value.name = value.name or name, name
+        name = value.name or ""
+        if takes_name:
+            value.name = self._namer.value_name(f"{name}_unscaled")
+        else:
+            name = self._namer.value_name(f"{name}_scaled")
         scaled = ir.derived_tensor(
             source, lambda array: _times(array, power), source.dtype, name=name
         )
@@ -184,13 +191,20 @@ class _Writer:
         return self._powers[power]
 
 
+def _operand(node: ir.Node, index: int) -> ir.Value:
+    value = node.inputs[index]
+    if value is None:
+        raise ValueError(f"{ir.describe(node)}: it has no operand {index}")
+    return value
+
+
 def _power_name(power: int) -> str:
     return f"two_to_{power}" if power >= 0 else f"two_to_minus_{-power}"
 
 
 def _times(array: NDArray[np.generic], power: int) -> NDArray[np.generic]:
-    scaled: NDArray[np.generic] = np.ldexp(array, power).astype(array.dtype, copy=False)
-    return scaled
+    # ldexp makes a number of an array without axes.
+    return np.asarray(np.ldexp(array, power), array.dtype)
 
 
 def _scale_epsilon(node: ir.Node, power: int) -> None:

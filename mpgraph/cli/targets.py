@@ -1,4 +1,4 @@
-"""`mpgraph targets`: which execution providers are known, and what is known of them."""
+"""`mpgraph targets`: which execution providers there are, and what each can do here."""
 
 from __future__ import annotations
 
@@ -7,52 +7,54 @@ from typing import TYPE_CHECKING
 import click
 
 from mpgraph.cli.options import json_option
-from mpgraph.cli.output import print_json, print_table
+from mpgraph.cli.output import console, print_json
 
 if TYPE_CHECKING:
-    from mpgraph.targets import Target
+    from mpgraph.report.target_facts import TargetFacts
+    from mpgraph.runtime.trial import Trial
 
 __all__ = ["command"]
 
 
 @click.command("targets")
+@click.argument("name", required=False)
 @json_option
-def command(as_json: bool) -> None:
-    """List the targets."""
+def command(name: str | None, as_json: bool) -> None:
+    """List the targets, or show everything about the target NAME.
+
+    A number with * counts operators in a dtype that has no MatMul kernel.
+    """
+    from mpgraph.report.target_facts import device_facts, target_facts
     from mpgraph.targets import available_targets, get_target
 
-    rows = [_describe(get_target(name)) for name in available_targets()]
-    if as_json:
-        print_json(rows)
+    device = device_facts()
+    if name is None:
+        rows = [target_facts(get_target(each)) for each in available_targets()]
+        if as_json:
+            print_json({"targets": rows, "device": device})
+            return
+        from mpgraph.report.target_text import render_targets
+
+        render_targets(rows, device, console())
         return
-    print_table(
-        ("target", "provider", "extra", "kernels of", "slow in"),
-        [
-            (
-                row["name"],
-                row["provider"],
-                row["extra"],
-                _short(str(row["kernels"])),
-                ", ".join(row["slow_dtypes"]) or "-",
-            )
-            for row in rows
-        ],
-    )
+    row = target_facts(get_target(name))
+    trials = _trials(row)
+    if row.name == "webgpu" and any(one.ran and one.dtype == "float16" for one in trials):
+        device["GPU has"] = "shader-f16"
+    if as_json:
+        print_json({"target": row, "trials": trials, "device": device})
+        return
+    from mpgraph.report.target_text import render_target
+
+    render_target(row, device, trials, console())
 
 
-def _short(kernels: str) -> str:
-    """The provider without what all have in common, and its release: "WebGpu 1.32.0"."""
-    provider, _, version = kernels.partition(" ")
-    return f"{provider.removesuffix('ExecutionProvider')} {version.partition('_')[0]}"
-
-
-def _describe(target: Target) -> dict[str, str | list[str]]:
+def _trials(row: TargetFacts) -> list[Trial]:
+    """What runs on the target here; nothing is tried where a package is missing."""
+    if row.missing:
+        return []
     from mpgraph import ir
+    from mpgraph.runtime.trial import try_dtype
 
-    return {
-        "name": target.name,
-        "provider": target.provider,
-        "extra": target.extra,
-        "kernels": f"{target.table.provider} {target.table.version}",
-        "slow_dtypes": sorted(ir.dtype_name(dtype) for dtype in target.slow_dtypes),
-    }
+    dtypes = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
+    return [try_dtype(row.name, dtype) for dtype in dtypes]

@@ -67,6 +67,7 @@ from mpgraph.ir.fingerprint import fingerprint
 from mpgraph.ir.inlining import inline_functions
 from mpgraph.ir.load import load
 from mpgraph.ir.memory import paused_gc
+from mpgraph.ir.mentioned import mentions_dtype
 from mpgraph.ir.module_path import module_levels
 from mpgraph.ir.names import Namer
 from mpgraph.ir.opset import version_convert
@@ -165,6 +166,7 @@ __all__ = [
     "insert_cast",
     "limits",
     "load",
+    "mentions_dtype",
     "module_alias",
     "module_levels",
     "module_scope",

@@ -48,6 +48,8 @@ def policy_map_of_plan(plan: Plan) -> PolicyMap:
     of its own is selected by its place, by a rule that may match nothing, since places are those of
     the prepared model. The reasons of the plan become those of the rules.
 
+    A plan that scales ranges gives a map that does; that takes the data again.
+
     Not given again are the bodies of a function that rules made several of: a plan does not say
     which call has which.
     """
@@ -69,7 +71,7 @@ def policy_map_of_plan(plan: Plan) -> PolicyMap:
     # For bfloat16 the opset may have been raised, but rules are held against the model as given.
     if any("bfloat16" in (wish.node.dtype, wish.node.stored) for wish in wishes):
         rules = [replace(rule, optional=True) for rule in rules]
-    return PolicyMap(default, rules)
+    return PolicyMap(default, rules, range_scaling=bool(plan.scaling))
 
 
 def _planned_policy(plan: Plan) -> DTypePolicy:

@@ -82,6 +82,7 @@ class ConversionReport:
                 "after": dict(self.after.weight_bytes),
             },
             "modelled_bytes": dict(self.plan.costs),
+            "scaled": dict(Counter(one.kind for one in self.plan.scaling)),
             "kept": dict(self.reasons.most_common()),
             "warnings": list(self.plan.warnings),
             "checks": {

@@ -12,6 +12,7 @@ from mpgraph import ir
 from mpgraph.plan import Plan
 from mpgraph.report.conversion import ConversionReport, Inventory
 from mpgraph.report.kept import Kept, kept_nodes, node_assignments
+from mpgraph.report.scaling_text import scaling_summary
 from mpgraph.report.units import byte_text, error_text, node_text, ratio_text, sqnr_text
 from mpgraph.runtime.checks import Checked
 from mpgraph.runtime.compare import Comparison
@@ -54,6 +55,7 @@ def render_conversion(result: _Result, console: Console) -> None:
         _title(plan),
         Text(),
         _changes(report, added_casts(plan, result.model)),
+        *map(Text, filter(None, [scaling_summary(plan)])),
         Text(),
     ]
     below: list[Table | Text] = [

@@ -11,6 +11,7 @@ from rich.text import Text
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.plan import Assignment, Plan
+from mpgraph.report.scaling_text import factor_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,6 +76,8 @@ def _rows(one: Assignment, plan: Plan, casts: Sequence[str]) -> Iterator[tuple[s
         yield "weights", f"stored in {one.stored}, computed in {one.dtype}"
     for line in casts:
         yield "cast", line
+    for line in factor_lines(plan, one.key):
+        yield "scaled", line
     if one.scope:
         yield "scope", one.scope
     yield "key", f"{one.key}, type variables {', '.join(one.variables) or 'none'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import pairwise
 
 from mpgraph.report.comparison_text import describe_layer, trouble_text
 from mpgraph.report.units import error_text
@@ -83,7 +84,7 @@ def _thinned(layers: Sequence[Difference]) -> list[tuple[int, Difference]]:
     edges = [len(numbered) * part // _MAX_POINTS for part in range(_MAX_POINTS + 1)]
     return [
         max(numbered[low:high], key=lambda pair: pair[1].max_relative)
-        for low, high in zip(edges, edges[1:], strict=False)
+        for low, high in pairwise(edges)
     ]
 
 
@@ -131,12 +132,10 @@ def _point(index: int, layer: Difference, scale: _Scale) -> str:
 
 
 def _first(layers: Sequence[Difference], scale: _Scale, limit: float) -> Iterator[str]:
-    for index, layer in enumerate(layers):
-        if layer.is_beyond(limit):
-            break
-    else:
+    beyond = [index for index, layer in enumerate(layers) if layer.is_beyond(limit)]
+    if not beyond:
         return
-    x = scale.x(index)
+    x, layer = scale.x(beyond[0]), layers[beyond[0]]
     anchor = "start" if x < (_X0 + _X1) / 2 else "end"
     offset = 6 if anchor == "start" else -6
     yield (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -121,6 +122,9 @@ class Tally:
     def _add(self, a: Any, b: Any) -> None:
         if a is None and b is None:
             return
+        if isinstance(a, dict) and isinstance(b, dict):
+            self._maps(a, b)
+            return
         if not isinstance(a, np.ndarray | np.generic) or not isinstance(b, np.ndarray | np.generic):
             self._fail(f"a is {_kind(a)}, b is {_kind(b)}")
             return
@@ -138,6 +142,13 @@ class Tally:
             self._floats(one.astype(np.float64), other.astype(np.float64))
         else:
             self._exact(one, other)
+
+    def _maps(self, a: Mapping[Any, Any], b: Mapping[Any, Any]) -> None:
+        """Maps of ai.onnx.ml hold one number or text for each key."""
+        if a.keys() != b.keys():
+            self._fail("the maps have different keys")
+            return
+        self._add(np.asarray(list(a.values())), np.asarray([b[key] for key in a]))
 
     def _floats(self, a: Array, b: Array) -> None:
         finite_a, finite_b = np.isfinite(a), np.isfinite(b)

@@ -11,8 +11,10 @@ import numpy as np
 from mpgraph import ir
 from mpgraph.analysis.dtype_flow import TypeFlow, infer_types
 from mpgraph.runtime.bodies import Instrumented, instrument_bodies, read_statistics
+from mpgraph.runtime.compare import for_session
 from mpgraph.runtime.data import DataSet, InputSpec, input_specs, load_data
 from mpgraph.runtime.exposure import float_tensors, value_batches, with_outputs
+from mpgraph.runtime.faithful import faithful, faithful_session
 from mpgraph.runtime.sessions import create_session, run
 from mpgraph.runtime.statistics import ValueStatistics
 
@@ -40,7 +42,9 @@ class Measurements:
 def measure_ranges(
     model: ir.Model | str | os.PathLike[str], data: object, *, budget_bytes: int = 256 * 2**20
 ) -> Measurements:
-    """Run ``model`` as it is on the CPU and collect statistics of its float values.
+    """Run ``model`` on the CPU and collect statistics of its float values.
+
+    A model that holds float16 or bfloat16 already is run under rounding emulation.
 
     Values of the main graph are returned in batches, by as many sessions as the budget asks for;
     each runs on all the data. Statistics of values in bodies are computed inside the graph and
@@ -56,20 +60,22 @@ def measure_ranges(
         DataError: The data does not fit.
         VerificationError: The model does not load or run.
     """
-    original = ir.load(model)
-    inputs = input_specs(original)
+    given = ir.load(model)
+    inputs = input_specs(given)
     feeds = load_data(data, inputs)
+    original = faithful(given)
     flow = infer_types(original)
     totals, samples = _inputs(inputs, feeds)
-    outer = float_tensors(original, flow)
+    outer = float_tensors(given)
     for names in value_batches(original, list(outer), feeds, budget_bytes):
         _outer_values(original, names, feeds, totals)
     inner = instrument_bodies(original, flow)
     if inner.names:
         _inner_values(inner, feeds, totals)
-    measured = {name: seen for name, seen in totals.items() if seen.count}
+    known = {value.name for scope in ir.graphs(given) for value in _values(scope.graph)}
+    measured = {name: seen for name, seen in totals.items() if seen.count and name in known}
     watched = {name for names in inner.names for name in names}
-    missing = _not_measured(original, flow, measured, {*outer, *watched})
+    missing = _not_measured(given, infer_types(given), measured, {*outer, *watched})
     return Measurements(measured, missing, samples, feeds.label)
 
 
@@ -91,9 +97,9 @@ def _outer_values(
     model: ir.Model, names: Sequence[str], feeds: DataSet, totals: dict[str, ValueStatistics]
 ) -> None:
     with with_outputs(model, names):
-        session = create_session(model, optimize=False)
+        session = faithful_session(model)
     for feed in feeds:
-        got = run(session, feed, names)
+        got = run(session, for_session(session, feed), names)
         for name in names:
             seen = ValueStatistics.of(got.pop(name))
             totals[name] = totals.get(name, ValueStatistics()).merge(seen)
@@ -102,7 +108,8 @@ def _outer_values(
 def _inner_values(inner: Instrumented, feeds: DataSet, totals: dict[str, ValueStatistics]) -> None:
     session = create_session(inner.model, optimize=False)
     for feed in feeds:
-        for name, seen in read_statistics(inner, run(session, feed)).items():
+        given = for_session(session, feed)
+        for name, seen in read_statistics(inner, run(session, given)).items():
             totals[name] = totals.get(name, ValueStatistics()).merge(seen)
 
 

@@ -10,7 +10,8 @@ from mpgraph.runtime.compare import for_session
 from mpgraph.runtime.data import DataSet
 from mpgraph.runtime.differences import Tally
 from mpgraph.runtime.emulate import emulated
-from mpgraph.runtime.sessions import create_session, run
+from mpgraph.runtime.faithful import faithful, faithful_session
+from mpgraph.runtime.sessions import run
 from mpgraph.runtime.survival import emulated_session
 
 __all__ = ["RoundingError"]
@@ -26,7 +27,7 @@ class RoundingError:
     """
 
     def __init__(self, model: ir.Model, data: DataSet, samples: int) -> None:
-        session = create_session(model, optimize=False)
+        session = faithful_session(faithful(model))
         self._feeds: list[dict[str, Any]] = list(islice(data, samples))
         self._expected = [run(session, for_session(session, feed)) for feed in self._feeds]
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Feed", "create_session", "run", "session"]
 
+_DISABLED = "optimization.disable_specified_optimizers"
+
 
 def session(
     model: Any,
@@ -112,6 +114,9 @@ def create_session(
         options.profile_file_prefix = str(profile_prefix)
     for name, value in entries:
         options.add_session_config_entry(name, value)
+    if optimize and provider.target == "cpu" and _mentions_float16(model):
+        # It makes a FusedMatMul that has no float16 kernel, and the process dies of it.
+        options.add_session_config_entry(_DISABLED, "MatmulTransposeFusion")
     arguments = _prepare(provider, settings, options)
     with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
         created = _open(model_source(model, Path(folder)), options, arguments, model_name(model))
@@ -122,6 +127,14 @@ def create_session(
             "the libraries of the provider do not load; see onnxruntime's own log",
         )
     return created
+
+
+def _mentions_float16(model: Source) -> bool:
+    try:
+        return ir.mentions_dtype(model, ir.DataType.FLOAT16)
+    except ModelFileError:
+        # onnxruntime says what is wrong with it, or reads a format of its own.
+        return False
 
 
 def run(

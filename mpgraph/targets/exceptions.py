@@ -99,6 +99,15 @@ GAPS: tuple[Gap, ...] = (
     ),
     Gap(
         CPU,
+        "Transpose",
+        1,
+        NATIVE,
+        "onnxruntime fuses it into a MatMul behind it, for which there is no float16 kernel then, "
+        "and the process dies as it loads the model",
+        _types(T=FLOAT16),
+    ),
+    Gap(
+        CPU,
         "Resize",
         11,
         NATIVE,

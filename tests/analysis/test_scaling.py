@@ -61,7 +61,12 @@ def test_small_elements_must_not_fall_into_the_subnormals(seen, exponent, keeps)
     ("array", "exponent", "problem"),
     [
         ([1.0, 0.5, 2.0**-9], 5, ""),
-        ([1.0, 1e-3], 12, "it would lose"),
+        ([1.0, 1e-3], 12, ""),
+        ([[1.0, 1.0], [1e-3, 1e-3]], 12, "one of its slices would lose"),
+        ([[1.0, 1e-3], [1.0, 1e-3]], 12, "one of its slices would lose"),
+        ([[1.0, 1e-9], [1.0, 1e-9]], 12, ""),
+        ([1e-6, 3e-6], -12, ""),
+        ([np.inf, 1.0], 2, ""),
         ([1e-3, 2e-3], 12, "it would lose"),
         ([1.0, 3.0], -15, "it would pass 65504"),
         ([1e9, 2e9], 20, ""),
@@ -199,7 +204,8 @@ def operator_model(text):
     """A model of one operator whose result may have any shape."""
     shape = ",".join("abcde"[: RANKS.get(text.split(" ")[0], 4)])
     head = f"g (float[2,3,4,4] x, float[2,3,4,4] z) => (float[{shape}] y)"
-    return build(f"{head} {{ y = {text} }}", **CONSTANTS)
+    names = "y, i" if text.startswith("TopK") else "y"
+    return build(f"{head} {{ {names} = {text} }}", **CONSTANTS)
 
 
 def results(model, feeds):
@@ -236,7 +242,7 @@ def scaled_results(model, feeds, exponent):
         copy = ir.Value(name=f"operand{index}", type=value.type, shape=value.shape)
         model.graph.inputs.append(copy)
         node.replace_input_with(index, copy)
-        given[copy.name] = np.ldexp(array, -taken[index])
+        given[copy.name] = np.asarray(np.ldexp(array, -taken[index]))
     if found.epsilon:
         before = node.attributes.get("epsilon")
         epsilon = 1e-5 if before is None else before.as_float()
@@ -252,3 +258,148 @@ def test_a_power_of_two_runs_through_an_operator_as_its_relation_says(text, expo
     plain = results(operator_model(text), data)
     scaled = scaled_results(operator_model(text), data, exponent)
     np.testing.assert_allclose(scaled, plain, rtol=1e-5, atol=1e-6)
+
+
+X = "g (float[2,4] x) => (float[2,4] y)"
+WEIGHTS = {
+    "w": np.ones((4, 4), np.float32),
+    "v": np.full((4, 4), 0.5, np.float32),
+    "b": np.ones(4, np.float32),
+    "tiny": np.full((4, 4), 3e-4, np.float32),
+}
+BIG = Seen(1e6, 1e3, 1e5)
+"""Needs 2^-6, and has nothing that float16 would lose then."""
+
+
+def decided(text, measured, is_scalable=lambda node: True):
+    """The exponents of a model of such nodes, by the names of values."""
+    model = build(f"{X} {{ {text} }}", **WEIGHTS)
+    graph = build_cells(model, infer_types(model))
+    everything = {value.name: Seen(1.0) for value in graph.results} | measured
+    return decide_scaling(graph, everything, is_scalable)
+
+
+def values(scaling):
+    return {value.name: exponent for value, exponent in scaling.values.items()}
+
+
+def operands(scaling):
+    return {(node.op_type, index): k for (node, index), k in scaling.operands.items()}
+
+
+def constants(scaling):
+    return {
+        (node.op_type, node.inputs[index].name): k for (node, index), k in scaling.constants.items()
+    }
+
+
+def refused(scaling):
+    return {value.name: reason for value, reason in scaling.refused.items()}
+
+
+def test_a_constant_takes_the_factor_and_the_next_one_gives_it_back():
+    found = decided("a = MatMul (x, w) r = Relu (a) y = MatMul (r, v)", {"a": BIG, "r": BIG})
+    assert values(found) == {"a": 6, "r": 6}
+    assert constants(found) == {("MatMul", "w"): 6, ("MatMul", "v"): -6}
+    assert operands(found) == {("Relu", 0): 6, ("MatMul", 0): 6}
+    assert not found.refused
+
+
+def test_a_bias_is_scaled_with_the_result():
+    found = decided("y = Gemm (x, w, b)", {"y": BIG})
+    assert constants(found) == {("Gemm", "w"): 6, ("Gemm", "b"): 6}
+
+
+def test_what_hands_no_factor_on_takes_the_unscaled_value():
+    found = decided("a = MatMul (x, w) y = Softmax (a)", {"a": BIG})
+    assert values(found) == {"a": 6}
+    assert operands(found) == {}
+
+
+def test_a_normalisation_takes_any_scale():
+    found = decided("a = MatMul (x, w) y = LayerNormalization (a, b)", {"a": BIG})
+    assert operands(found) == {("LayerNormalization", 0): 6}
+    assert [*found.epsilons.values()] == [6]
+
+
+def test_a_weight_that_would_vanish_leaves_the_factor_to_the_operand():
+    big, wide = Seen(1e6, 1e3, 1e5), Seen(1e4, 1.0, 1e3)
+    found = decided("y = MatMul (x, tiny)", {"x": wide, "y": big})
+    assert constants(found) == {}
+    assert operands(found) == {("MatMul", 0): 6}
+    assert values(found) == {"y": 6}
+
+
+def test_where_neither_can_the_value_stays_unscaled_with_the_reason():
+    small = Seen(1.0, 1e-6, 1e-5)
+    found = decided("y = MatMul (x, tiny)", {"x": small, "y": BIG})
+    assert values(found) == {}
+    assert "tiny cannot be taken times 2^-6: it would lose" in refused(found)["y"]
+    assert refused(decided("y = Exp (x)", {"y": BIG})) == {"y": "Exp does not hand on a factor"}
+
+
+def test_a_value_whose_small_elements_count_is_not_scaled():
+    found = decided("y = MatMul (x, w)", {"y": Seen(1e9, 1e-3, 1e3)})
+    assert values(found) == {}
+    assert "y times 2^-16 would fall below the normal range" in refused(found)["y"]
+
+
+def test_operands_of_a_sum_meet_at_one_exponent():
+    found = decided("a = MatMul (x, w) y = Add (a, x)", {"a": Seen(1e4, 1.0, 1e3), "y": BIG})
+    assert values(found) == {"a": 6, "y": 6}
+    assert operands(found) == {("Add", 0): 6, ("Add", 1): 6}
+    assert constants(found) == {("MatMul", "w"): 6}
+
+
+def test_a_later_summand_comes_at_the_exponent_of_the_earlier_sum():
+    text = "a = MatMul (x, w) s = Add (a, a) n = LayerNormalization (s, b) "
+    text += "c = MatMul (n, v) r = Relu (c) y = Add (s, r)"
+    found = decided(text, {"a": BIG, "s": BIG})
+    assert values(found) == dict.fromkeys(("a", "s", "c", "r", "y"), 6)
+    assert ("MatMul", "v") in constants(found)
+
+
+def test_a_product_of_two_values_adds_their_exponents():
+    text = "a = MatMul (x, w) c = MatMul (x, v) y = Mul (a, c)"
+    found = decided(text, {"a": Seen(1e5, 1e3, 1e4), "y": Seen(1e9, 1e7, 1e8)})
+    assert values(found) == {"a": 16, "y": 16}
+    found = decided(text, {"a": BIG, "c": BIG, "y": Seen(1e12, 1e10, 1e11)})
+    assert values(found)["a"] + values(found)["c"] == values(found)["y"]
+    assert values(found)["y"] >= 26
+
+
+def test_clip_takes_its_bounds_scaled_and_only_as_operands():
+    text = "a = MatMul (x, w) y = Clip (a, bottom, top)"
+    bounds = " bottom = Constant <value_float = -50000.0> () top = Constant <value_float = 5e5> ()"
+    found = decided(f"{bounds} {text}", {"a": BIG, "y": Seen(5e5, 1e3, 1e5)})
+    assert constants(found) == {("MatMul", "w"): 6, ("Clip", "bottom"): 6, ("Clip", "top"): 6}
+
+
+def test_values_that_were_not_measured_stay_unscaled():
+    model = build(f"{X} {{ a = MatMul (x, w) y = Relu (a) }}", **WEIGHTS)
+    graph = build_cells(model, infer_types(model))
+    found = decide_scaling(graph, {"a": BIG}, lambda node: True)
+    assert values(found) == {"a": 6}
+    assert operands(found) == {}
+
+
+def test_nodes_that_cannot_be_low_take_and_give_unscaled_values():
+    found = decided(
+        "a = MatMul (x, w) y = Relu (a)",
+        {"a": BIG, "y": BIG},
+        lambda node: node.op_type == "MatMul",
+    )
+    assert values(found) == {"a": 6}
+    assert operands(found) == {}
+    assert refused(found) == {}
+
+
+def test_only_the_parts_that_are_wanted_are_kept():
+    found = decided(
+        "a = MatMul (x, w) r = Relu (a) n = Softmax (r) c = Mul (n, v) d = Neg (c) y = Tanh (d)",
+        {"a": BIG, "r": BIG, "c": BIG, "d": BIG},
+    )
+    kept = found.kept_where(lambda node: node.op_type == "MatMul", "not wanted")
+    assert values(kept) == {"a": 6, "r": 6}
+    assert refused(kept) == {"c": "not wanted", "d": "not wanted"}
+    assert constants(kept) == {("MatMul", "w"): 6}

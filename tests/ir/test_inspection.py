@@ -11,8 +11,11 @@ import onnx_ir
 import pytest
 from onnx import helper
 
+import models
 from mpgraph import ir
-from mpgraph.errors import ConversionError, VerificationError
+from mpgraph.analysis import infer_types
+from mpgraph.errors import ConversionError, ModelFileError, VerificationError
+from mpgraph.schema import element_type
 from tests.ir import protos
 
 GOLDEN = """\
@@ -328,3 +331,18 @@ def test_a_value_used_very_often_is_linear():
         return count_calls(ir.verify_structure, model)
 
     assert verified(800) <= 2.1 * verified(400)
+
+
+@pytest.mark.parametrize("name", models.builders())
+def test_a_model_mentions_the_dtypes_of_its_values(name, tmp_path):
+    proto = models.build(name)
+    model = ir.load(proto)
+    path = tmp_path / "model.onnx"
+    ir.save(model, path)
+    known = {element_type(text) for text in infer_types(model).types.values()}
+    for dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.FLOAT):
+        assert ir.mentions_dtype(model, dtype) == (dtype in known)
+        assert ir.mentions_dtype(path, dtype) == (dtype in known)
+        assert ir.mentions_dtype(path.read_bytes(), dtype) == (dtype in known)
+    with pytest.raises(ModelFileError):
+        ir.mentions_dtype(b"no model", ir.DataType.FLOAT)

@@ -30,6 +30,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 UPDATE = "MPGRAPH_UPDATE_GOLDEN" in os.environ
 PREPARED = "normalize,convert-opset,infer-dtypes"
 ASSIGNED = f"{PREPARED},assign-policy"
+MEASURED = "normalize,convert-opset,measure,infer-dtypes"
 LEGAL = f"{ASSIGNED},protect-numerics,legalize{{allow-slow=true}}"
 PLACED = f"{LEGAL},place-casts"
 CAST = f"{PLACED},insert-casts"
@@ -48,6 +49,28 @@ def masked():
         w=np.eye(4, dtype=np.float32),
         lowest=np.array(-np.finfo(np.float32).max),
         epsilon=np.array(1e-8, np.float32),
+    )
+
+
+LARGE = """g (float[2,4] x) => (float[2,4] y, float[2,4] p) {
+    a = Gemm (x, wide, bias)
+    r = Relu (a)
+    h = Add (x, r)
+    n = LayerNormalization (h, gain)
+    y = MatMul (n, wide)
+    s = MatMul (h, w)
+    p = Softmax (s)
+}"""
+
+
+def large():
+    """Activations of some 1e6, which meet a small residual, a normalisation and a Softmax."""
+    return build(
+        LARGE,
+        wide=np.linspace(1e5, 2e5, 16, dtype=np.float32).reshape(4, 4),
+        bias=np.array([1e5, 2e5, 3e5, 4e5], np.float32),
+        gain=np.ones(4, np.float32),
+        w=np.linspace(1e-4, 2e-4, 16, dtype=np.float32).reshape(4, 4),
     )
 
 
@@ -132,6 +155,21 @@ def show_plan(model, facts):
     return "\n".join(lines) + "\n"
 
 
+def show_scaling(model, facts):
+    scaling = facts.get(Draft).scaling
+    lines = [
+        f"value {one.name}: 2^-{k} ({scaling.reasons[one]})" for one, k in scaling.values.items()
+    ]
+    for kind, taken in (("operand", scaling.operands), ("constant", scaling.constants)):
+        lines += [
+            f"{kind} {index} of {node.op_type} {node.inputs[index].name}: 2^{-k}"
+            for (node, index), k in taken.items()
+        ]
+    lines += [f"epsilon of {node.op_type}: 2^{-2 * k}" for node, k in scaling.epsilons.items()]
+    lines += [f"not {one.name}: {reason}" for one, reason in scaling.refused.items()]
+    return "\n".join(lines) + "\n"
+
+
 def show_measurements(model, facts):
     values = facts.get(Measurements).values
     return "".join(
@@ -161,6 +199,9 @@ class Case:
 
 RULED = PolicyMap("mixed_float16", {"op:Softmax": "float32", "name:/first/*": "float16"})
 BY_BLOCK = PolicyMap("float32", {"scope:blocks.1/**": "float16"})
+SCALED = PolicyMap("mixed_float16", range_scaling=True)
+BY_RANGE = f"{MEASURED},assign-policy"
+FEEDS = [{"x": np.array([[0.5, -1.5, 2.25, 3.125], [0.25, 1.75, -0.375, 1.0]], np.float32)}]
 INTEGERS = [{"x": np.array([[1, 2, 3, 4]] * 2, np.float32), "keep": np.ones((2, 4), bool)}]
 NOT_INTEGERS = models.feeds("mlp")[:1]
 
@@ -179,6 +220,15 @@ CASES = [
     Case("protect-numerics", "masked", masked, ASSIGNED, show_draft, "float16"),
     Case("protect-numerics", "casts", builder("casts"), ASSIGNED, show_draft),
     Case("protect-numerics", "masked_bfloat16", masked, ASSIGNED, show_draft, "bfloat16"),
+    Case("plan-scaling", "large", large, BY_RANGE, show_scaling, SCALED, data=FEEDS),
+    Case(
+        "scale-ranges",
+        "large",
+        large,
+        f"{BY_RANGE},plan-scaling,protect-numerics,legalize,place-casts",
+        policy=SCALED,
+        data=FEEDS,
+    ),
     Case("legalize", "old_opset", builder("old_opset"), ASSIGNED, show_draft, "float16", "webgpu"),
     Case("legalize", "slow_on_cpu", builder("mlp"), ASSIGNED, show_draft, "float16", "cpu"),
     Case(

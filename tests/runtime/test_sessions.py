@@ -15,8 +15,10 @@ from mpgraph.errors import (
     TargetError,
     VerificationError,
 )
-from mpgraph.runtime import ort, source
+from mpgraph.runtime import ort, sessions, source
+from mpgraph.runtime.assignment import AssignedNode
 from mpgraph.runtime.sessions import create_session, run, session
+from mpgraph.targets import Provider
 from tests.runtime.builders import build
 
 
@@ -94,6 +96,89 @@ def test_unknown_and_unavailable_targets() -> None:
     if importlib.util.find_spec("onnxruntime_ep_webgpu") is None:
         with pytest.raises(MissingDependencyError, match=r"mpgraph\[webgpu\]"):
             create_session(model, target="webgpu")
+
+
+def test_the_session_itself_takes_and_gives_bfloat16() -> None:
+    model = build("g (bfloat16[n] x) => (bfloat16[n] y) { y = Identity (x) }")
+    x = np.array([1.5, -2], ml_dtypes.bfloat16)
+    (got,) = session(model).run(None, {"x": x})
+    assert got.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(got, x)
+
+
+ON_CPU = AssignedNode("conv", "Conv", "CPUExecutionProvider", 0)
+ON_TARGET = AssignedNode("mul", "Mul", "AzureExecutionProvider", 1)
+
+
+@pytest.fixture
+def assigned(monkeypatch: pytest.MonkeyPatch) -> list[AssignedNode]:
+    """The record that sessions give, and a target whose provider takes what the record says."""
+    record: list[AssignedNode] = []
+    other = Provider("cpu", "AzureExecutionProvider", "cpu", ())
+    monkeypatch.setattr(sessions, "read_assignment", lambda created: tuple(record))
+    monkeypatch.setattr(sessions, "create_session", lambda model, **options: None)
+    monkeypatch.setattr(sessions, "find_provider", lambda name: other)
+    return record
+
+
+def test_strict_names_the_nodes_on_another_provider(assigned: list[AssignedNode]) -> None:
+    assigned.extend([ON_CPU, ON_TARGET])
+    with pytest.raises(
+        VerificationError, match=r"1 of 2 nodes .* CPUExecutionProvider: conv \(Conv\)"
+    ):
+        session("model.onnx", strict=True)
+    session("model.onnx")
+    assigned[:] = [ON_TARGET]
+    session("model.onnx", strict=True)
+
+
+def test_many_nodes_are_counted(assigned: list[AssignedNode]) -> None:
+    assigned.extend([AssignedNode("", "Add", "CPUExecutionProvider", 0)] * 40)
+    with pytest.raises(VerificationError, match=r"unnamed \(Add\) and 34 more"):
+        session("model.onnx", strict=True)
+
+
+def test_a_target_that_takes_nothing_is_warned_of(assigned: list[AssignedNode]) -> None:
+    assigned.append(ON_CPU)
+    with pytest.warns(RuntimeWarning, match="AzureExecutionProvider takes none of its 1 nodes"):
+        session("model.onnx")
+
+
+def test_the_cpu_is_never_another_provider() -> None:
+    model = build("g (float[n] x) => (float[n] y) { y = Neg (x) }")
+    assert session(model, strict=True).run(None, {"x": np.ones(1, np.float32)})[0] == [-1]
+
+
+def test_int4_weights_do_not_quantize_the_activations() -> None:
+    rng = np.random.default_rng(0)
+    q = rng.integers(-8, 8, (256, 16)).astype(ml_dtypes.int4)
+    scales = rng.random((8, 16), np.float32)
+    model = build(
+        "g (float[m,256] x) => (float[m,16] y)"
+        "{ w = DequantizeLinear <axis = 0, block_size = 32> (q, s) y = MatMul (x, w) }",
+        opset=21,
+        q=q,
+        s=scales,
+    )
+    x = rng.standard_normal((4, 256)).astype(np.float32)
+    exact = x.astype(np.float64) @ (q.astype(np.float64) * np.repeat(scales, 32, 0))
+    level = "session.qdq_matmulnbits_accuracy_level"
+    errors = [
+        np.abs(session(model, settings=given).run(None, {"x": x})[0] - exact).max() / np.ptp(exact)
+        for given in (None, {level: "4"})
+    ]
+    assert errors[0] < 1e-5 < 1e-3 < errors[1], errors
+
+
+def test_an_unknown_setting_is_refused() -> None:
+    with pytest.raises(TargetError, match="no setting 'speed'"):
+        create_session(b"", settings={"speed": "11"})
+
+
+def test_a_session_never_falls_back_by_itself() -> None:
+    model = build("g (float[n] x) => (float[n] y) { y = Neg (x) }")
+    created: Any = create_session(model)
+    assert created._enable_fallback is False
 
 
 def test_models_that_do_not_load_or_run(tmp_path: Path) -> None:

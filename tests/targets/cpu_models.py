@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,6 +36,33 @@ def failure(text: str, feeds: dict[str, np.ndarray]) -> str:
     except Exception as error:  # onnxruntime raises one class per status code
         return str(error)
     return ""
+
+
+def failure_apart(text: str, feeds: dict[str, np.ndarray]) -> str:
+    """The same in a process of its own, which may die."""
+    return _apart(_fail, text, feeds)
+
+
+def session_failure_apart(text: str) -> str:
+    """What `mpgraph.session` does with a model, in a process of its own; "" when it loads."""
+    return _apart(_open, text)
+
+
+def _apart(action: Callable[..., None], *arguments: object) -> str:
+    process = multiprocessing.get_context("spawn").Process(target=action, args=arguments)
+    process.start()
+    process.join()
+    return "" if process.exitcode == 0 else f"the process ends with {process.exitcode}"
+
+
+def _fail(text: str, feeds: dict[str, np.ndarray]) -> None:
+    sys.exit(1 if failure(text, feeds) else 0)
+
+
+def _open(text: str) -> None:
+    import mpgraph
+
+    mpgraph.session(parser.parse_model(text))
 
 
 def header(opset: int) -> str:

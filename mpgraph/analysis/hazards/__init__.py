@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from mpgraph.analysis.hazard import Hazard
-from mpgraph.analysis.hazards.constants import constant_overflow, constant_underflow
+from mpgraph.analysis.hazards.constants import (
+    attribute_overflow,
+    attribute_underflow,
+    constant_overflow,
+    constant_underflow,
+)
+from mpgraph.analysis.hazards.divisors import constant_small_divisors
 from mpgraph.analysis.hazards.evidence import Evidence, Statistics
 from mpgraph.analysis.hazards.functions import ill_conditioned
 from mpgraph.analysis.hazards.integers import (
@@ -27,7 +33,10 @@ __all__ = ["BEYOND_SCALING", "RULES", "Evidence", "Statistics", "find_hazards"]
 RULES: tuple[Callable[[Evidence], Iterator[Hazard]], ...] = (
     constant_overflow,
     constant_underflow,
+    attribute_overflow,
+    attribute_underflow,
     carried_overflow,
+    constant_small_divisors,
     integers_from_casts,
     integers_to_casts,
     ill_conditioned,

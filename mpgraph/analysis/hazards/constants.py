@@ -1,25 +1,21 @@
-"""Constants that a low dtype cannot hold."""
+"""Constants, and numbers in attributes, that a low dtype cannot hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
-from mpgraph import ir
 from mpgraph.analysis.hazard import Hazard
-from mpgraph.analysis.hazards.evidence import ConstantRange, Evidence
+from mpgraph.analysis.hazards.evidence import Evidence
 from mpgraph.analysis.hazards.names import short_name
+from mpgraph.analysis.hazards.ranges import is_lost
+from mpgraph.analysis.hazards.vanishing import vanishing
 
-__all__ = ["constant_overflow", "constant_underflow"]
-
-_ROUNDING = 2.0**-8
-"""A small number that loses more than this fraction of itself is taken for lost."""
+__all__ = ["attribute_overflow", "attribute_underflow", "constant_overflow", "constant_underflow"]
 
 
 def constant_overflow(evidence: Evidence) -> Iterator[Hazard]:
     """Constants with a finite magnitude above the largest number of the dtype."""
-    for value in evidence.graph.constants:
+    for value in evidence.tensors:
         found = evidence.range_of(value)
         if found is not None and found.amax > evidence.limits.max:
             yield evidence.hazard(
@@ -27,7 +23,7 @@ def constant_overflow(evidence: Evidence) -> Iterator[Hazard]:
                 f"constant outside {short_name(evidence.dtype)} range",
                 value,
                 f"magnitude {found.amax:.4g} above {evidence.limits.max:.5g}",
-                evidence.consumers.get(value, ()),
+                evidence.around(value),
             )
 
 
@@ -35,25 +31,40 @@ def constant_underflow(evidence: Evidence) -> Iterator[Hazard]:
     """Constants that vanish, or lose their digits, below the normal range of the dtype.
 
     A single number counts as lost when rounding changes it by more than 2^-8; a tensor when its
-    largest magnitude is below the smallest normal number.
+    largest magnitude is below the smallest normal number. Whatever hands such a constant on as it
+    is, a Reshape, the call of a function, must be as wide as what takes it in the end.
     """
-    for value in evidence.graph.constants:
-        found = evidence.range_of(value)
-        if found is None or not _underflows(found, evidence.dtype):
-            continue
+    for value, magnitude in vanishing(evidence).items():
         yield evidence.hazard(
             "constant-underflow",
             f"constant underflows {short_name(evidence.dtype)}",
             value,
-            f"magnitude {found.amax:.4g}",
-            evidence.consumers.get(value, ()),
+            f"magnitude {magnitude:.4g}",
+            evidence.around(value),
         )
 
 
-def _underflows(found: ConstantRange, dtype: ir.DataType) -> bool:
-    if not 0 < found.amax < ir.limits(dtype).smallest_normal:
-        return False
-    if found.size > 1:
-        return True
-    rounded = float(np.float32(found.amax).astype(dtype.numpy()))
-    return abs(rounded - found.amax) > _ROUNDING * found.amax
+def attribute_overflow(evidence: Evidence) -> Iterator[Hazard]:
+    """Numbers above the largest one of the dtype that a node holds in an attribute."""
+    for number in evidence.numbers:
+        if number.largest > evidence.limits.max:
+            yield evidence.hazard(
+                "attribute-overflow",
+                f"constant outside {short_name(evidence.dtype)} range",
+                number.node.outputs[0],
+                f"{number.text}: magnitude {number.largest:.4g} above {evidence.limits.max:.5g}",
+                evidence.cells_of([number.node]),
+            )
+
+
+def attribute_underflow(evidence: Evidence) -> Iterator[Hazard]:
+    """Numbers in an attribute that lose their digits below the normal range of the dtype."""
+    for number in evidence.numbers:
+        if is_lost(number.smallest, evidence.dtype):
+            yield evidence.hazard(
+                "attribute-underflow",
+                f"constant underflows {short_name(evidence.dtype)}",
+                number.node.outputs[0],
+                f"{number.text}: magnitude {number.smallest:.4g}",
+                evidence.cells_of([number.node]),
+            )

@@ -7,19 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mpgraph import ir
 from mpgraph.analysis.cells import CellGraph
 from mpgraph.analysis.dtype_flow import TypeFlow
 from mpgraph.analysis.hazard import Hazard
+from mpgraph.analysis.hazards.handovers import Handovers, find_handovers
+from mpgraph.analysis.hazards.numbers import Number, find_numbers
+from mpgraph.analysis.hazards.ranges import ConstantRange, range_of_tensor, smallest_lost
 from mpgraph.analysis.scaling import HEADROOM, NO_SCALING, Scaling
 
-__all__ = ["ConstantRange", "Evidence", "Statistics"]
-
-_SMALL = 4096
-"""Constants of up to this many elements are looked at element by element."""
+__all__ = ["Evidence", "Statistics"]
 
 
 class Statistics(Protocol):
@@ -39,21 +36,6 @@ class Statistics(Protocol):
     def integer_valued(self) -> bool:
         """Whether every element is an integer."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantRange:
-    """The magnitudes in a constant.
-
-    Attributes:
-        amax: The largest finite magnitude; 0 for an empty constant.
-        smallest_nonzero: The smallest nonzero magnitude, known for small constants only.
-        size: The number of elements.
-    """
-
-    amax: float
-    smallest_nonzero: float | None
-    size: int
 
 
 @dataclass(frozen=True)
@@ -95,14 +77,6 @@ class Evidence:
         return {value: tuple(sorted(cells)) for value, cells in found.items()}
 
     @cached_property
-    def values_of_cell(self) -> Mapping[int, tuple[ir.Value, ...]]:
-        """For each cell, the values that it gives a dtype to."""
-        found: dict[int, list[ir.Value]] = {}
-        for value, cell in self.graph.results.items():
-            found.setdefault(cell, []).append(value)
-        return {cell: tuple(values) for cell, values in found.items()}
-
-    @cached_property
     def output_cells(self) -> Mapping[ir.Value, tuple[int, ...]]:
         """For each output of a subgraph or function body, the cells that it runs into."""
         found: dict[ir.Value, list[int]] = {}
@@ -112,18 +86,44 @@ class Evidence:
                     found.setdefault(value, []).append(cell)
         return {value: tuple(cells) for value, cells in found.items()}
 
+    @cached_property
+    def handovers(self) -> Handovers:
+        """Where values go into the bodies of control flow and functions, and out."""
+        return find_handovers(self.graph, self.flow)
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """The numbers that nodes have in attributes or make of integers."""
+        return find_numbers(self.graph, self.flow)
+
+    @cached_property
+    def tensors(self) -> Mapping[ir.Value, ir.TensorProtocol | None]:
+        """The content of constants, and of graph inputs that have a default."""
+        defaults = (
+            value
+            for scope in self.graph.scopes
+            for value in scope.graph.inputs
+            if value.const_value is not None and value in self.graph.results
+        )
+        return {value: ir.constant_tensor(value) for value in (*self.graph.constants, *defaults)}
+
     def statistics(self, value: ir.Value) -> Statistics | None:
         """The measured statistics of a value."""
         return self.measured.get(value.name or "")
 
     def range_of(self, value: ir.Value) -> ConstantRange | None:
-        """The range of a float constant as it is taken; None for anything else."""
-        if value not in self.graph.constants:
+        """The range of what is in ``tensors``, as it is taken; None for anything else."""
+        if value not in self.tensors:
             return None
         if value not in self.ranges:
-            found = _range(ir.constant_tensor(value))
-            self.ranges[value] = _taken(found, self.scaling.constant_exponents.get(value, (0,)))
+            exponents = self.scaling.constant_exponents.get(value, (0,))
+            self.ranges[value] = range_of_tensor(self.tensors[value], min(exponents))
         return self.ranges[value]
+
+    def smallest_lost(self, value: ir.Value) -> float | None:
+        """The smallest element of a constant, as it is taken, that the low dtype loses."""
+        exponents = self.scaling.constant_exponents.get(value, (0,))
+        return smallest_lost(self.tensors.get(value), self.dtype, max(exponents))
 
     def scalar(self, value: ir.Value | None) -> float | None:
         """The number that a one-element float constant holds; None for anything else."""
@@ -200,33 +200,3 @@ class Evidence:
             dtype=self.dtype,
             cells=tuple(cells),
         )
-
-
-def _taken(found: ConstantRange, exponents: tuple[int, ...]) -> ConstantRange:
-    """The range of all that consumers take of a constant: times 2^-exponent each."""
-    smallest = found.smallest_nonzero
-    return ConstantRange(
-        found.amax * 2.0 ** -min(exponents),
-        None if smallest is None else smallest * 2.0 ** -max(exponents),
-        found.size,
-    )
-
-
-def _range(constant: ir.TensorProtocol | None) -> ConstantRange:
-    if constant is None or constant.size == 0:
-        return ConstantRange(0.0, None, 0)
-    found = _range_of_array(constant.numpy())
-    if isinstance(constant, ir.ExternalTensor):
-        constant.release()
-    return found
-
-
-def _range_of_array(array: NDArray[np.generic]) -> ConstantRange:
-    amax = max(abs(float(array.max())), abs(float(array.min())))
-    if not np.isfinite(amax):
-        finite = array[np.isfinite(array)]
-        amax = float(np.abs(finite).max()) if finite.size else 0.0
-    if array.size > _SMALL:
-        return ConstantRange(amax, None, array.size)
-    magnitudes = np.abs(array[array != 0]).astype(np.float64)
-    return ConstantRange(amax, float(magnitudes.min()) if magnitudes.size else None, array.size)

@@ -99,13 +99,17 @@ def integers_from_casts(evidence: Evidence) -> Iterator[Hazard]:
             f"integers above {_largest_integer(evidence):.0f} are not exact",
             evidence.around(value),
         )
-        for use in value.uses():
-            if not _stays_integer(evidence, use.node):
-                continue
-            for result in use.node.outputs:
-                if result in evidence.graph.results and result not in seen:
-                    seen.add(result)
-                    pending.append(result)
+        for result in _handed_on(evidence, value):
+            if result in evidence.graph.results and result not in seen:
+                seen.add(result)
+                pending.append(result)
+
+
+def _handed_on(evidence: Evidence, value: ir.Value) -> Iterator[ir.Value]:
+    yield from evidence.handovers.onwards.get(value, ())
+    for use in value.uses():
+        if _stays_integer(evidence, use.node):
+            yield from use.node.outputs
 
 
 def _stays_integer(evidence: Evidence, node: ir.Node) -> bool:

@@ -4,66 +4,30 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from math import inf
 
 from mpgraph import ir
 from mpgraph.analysis.hazard import Hazard
+from mpgraph.analysis.hazards.divisors import quotients_by_small
 from mpgraph.analysis.hazards.evidence import Evidence
 from mpgraph.analysis.hazards.names import short_name
+from mpgraph.analysis.hazards.operators import BOUNDING
 
 __all__ = ["carried_overflow"]
 
-_BOUNDING = frozenset(
-    [
-        "Softmax",
-        "Sigmoid",
-        "HardSigmoid",
-        "Tanh",
-        "Erf",
-        "Softsign",
-        "Sign",
-        "Sin",
-        "Cos",
-        "Atan",
-        "LayerNormalization",
-        "InstanceNormalization",
-        "GroupNormalization",
-        "RMSNormalization",
-        "LpNormalization",
-        "MeanVarianceNormalization",
-        "Exp",
-        "Clip",
-        "Shape",
-        "Size",
-        "Hardmax",
-        "Reciprocal",
-    ]
-)
-"""Operators whose result stays in range although an operand does not."""
+_RISES = 8
+"""How often the bound of a value may rise before it is taken for unbounded."""
 
 
 def carried_overflow(evidence: Evidence) -> Iterator[Hazard]:
-    """Follow constants beyond the dtype's range through the graph until something bounds them.
+    """Follow numbers beyond the dtype's range through the graph until something bounds them.
 
-    Selection, addition and multiplication hand such a constant on; a product with a known number
-    scales it. Every node that reads or writes it must stay wide, or a mask of -FLT_MAX turns into
-    -inf and a fully masked Softmax row into NaN.
+    They come from constants, from attributes and from divisions by very small constants. Selection,
+    addition and multiplication hand them on; a product with a known number scales them. Every node
+    that reads or writes one must stay wide, or a mask of -FLT_MAX turns into -inf and a fully
+    masked Softmax row into NaN.
     """
-    bounds: dict[ir.Value, float] = {}
-    pending: deque[ir.Value] = deque()
-    for value in evidence.graph.constants:
-        found = evidence.range_of(value)
-        if found is not None and found.amax > evidence.limits.max:
-            bounds[value] = found.amax
-            pending.append(value)
-    while pending:
-        value = pending.popleft()
-        for reached, bound in _reached(evidence, value, bounds[value]):
-            if bound > bounds.get(reached, evidence.limits.max):
-                is_new = reached not in bounds
-                bounds[reached] = max(bound, bounds.get(reached, 0.0))
-                if is_new:
-                    pending.append(reached)
-    for value, bound in bounds.items():
+    for value, bound in _bounds(evidence).items():
         if value not in evidence.graph.constants:
             yield evidence.hazard(
                 "carried-overflow",
@@ -74,18 +38,60 @@ def carried_overflow(evidence: Evidence) -> Iterator[Hazard]:
             )
 
 
+def _bounds(evidence: Evidence) -> dict[ir.Value, float]:
+    """The values that may leave the range, with the magnitude that they may have.
+
+    A value whose bound rises again and again, round a loop or along many ways, is taken for
+    unbounded, so that each is looked at a fixed number of times at most.
+    """
+    bounds: dict[ir.Value, float] = {}
+    rises: dict[ir.Value, int] = {}
+    pending: deque[ir.Value] = deque()
+    waiting: set[ir.Value] = set()
+
+    def raise_to(value: ir.Value, bound: float) -> None:
+        if bound <= bounds.get(value, evidence.limits.max):
+            return
+        rises[value] = rises.get(value, 0) + 1
+        bounds[value] = bound if rises[value] < _RISES else inf
+        if value not in waiting:
+            waiting.add(value)
+            pending.append(value)
+
+    for value, bound in _sources(evidence):
+        raise_to(value, bound)
+    while pending:
+        value = pending.popleft()
+        waiting.remove(value)
+        for reached, bound in _reached(evidence, value, bounds[value]):
+            raise_to(reached, bound)
+    return bounds
+
+
+def _sources(evidence: Evidence) -> Iterator[tuple[ir.Value, float]]:
+    for value in evidence.tensors:
+        found = evidence.range_of(value)
+        if found is not None:
+            yield value, found.amax
+    for number in evidence.numbers:
+        if number.node.op_type not in BOUNDING:
+            for value in number.node.outputs:
+                if value in evidence.graph.results:
+                    yield value, number.largest
+    yield from quotients_by_small(evidence)
+
+
 def _reached(evidence: Evidence, value: ir.Value, bound: float) -> Iterator[tuple[ir.Value, float]]:
+    for handed in evidence.handovers.onwards.get(value, ()):
+        if handed in evidence.graph.results:
+            yield handed, bound
     for use in value.uses():
-        if use.node.op_type in _BOUNDING:
+        if use.node in evidence.handovers.owners or use.node.op_type in BOUNDING:
             continue
         scaled = bound * _scale(evidence, use.node, use.idx)
         for result in use.node.outputs:
             if result in evidence.graph.results:
                 yield result, scaled
-    for cell in evidence.output_cells.get(value, ()):
-        for result in evidence.values_of_cell.get(cell, ()):
-            if not evidence.graph.cells[cell].fixed:
-                yield result, bound
 
 
 def _scale(evidence: Evidence, node: ir.Node, index: int) -> float:

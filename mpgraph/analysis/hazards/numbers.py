@@ -12,6 +12,7 @@ import numpy as np
 from mpgraph import ir
 from mpgraph.analysis.cells import CellGraph
 from mpgraph.analysis.dtype_flow import TypeFlow
+from mpgraph.analysis.hazards.operators import MOVES
 from mpgraph.analysis.hazards.ranges import range_of_tensor
 
 __all__ = ["Number", "find_numbers"]
@@ -24,6 +25,7 @@ _HARMLESS_NAMES = frozenset(
         "keys_floats",
         "keys_tensor",
         "max",
+        "min",
         "momentum",
         "nodes_hitrates",
         "nodes_splits",
@@ -40,11 +42,10 @@ _HARMLESS_NAMES = frozenset(
 _HARMLESS_OPERATORS = frozenset({"Dropout", "HardSigmoid", "LRN"})
 """Operators whose result stays in range whatever their attributes are."""
 
-_FLOATS = frozenset({ir.AttributeType.FLOAT, ir.AttributeType.FLOATS, ir.AttributeType.TENSOR})
+_STEPS = 8
+"""How many operators may move an integer constant before it is cast."""
 
-_FLOAT_DTYPES = frozenset(
-    {ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.DOUBLE}
-)
+_FLOATS = frozenset({ir.AttributeType.FLOAT, ir.AttributeType.FLOATS, ir.AttributeType.TENSOR})
 
 _Parameter = tuple[ir.OperatorIdentifier, str]
 
@@ -102,20 +103,29 @@ def _numbers(
 
 
 def _is_harmless(node: ir.Node, name: str) -> bool:
-    return (
-        name in _HARMLESS_NAMES
-        or node.op_type in _HARMLESS_OPERATORS
-        # The largest number of float32 is the default of both bounds.
-        or (name == "min" and node.op_type != "Clip")
-    )
+    return name in _HARMLESS_NAMES or node.op_type in _HARMLESS_OPERATORS
 
 
 def _cast_integers(node: ir.Node) -> float:
+    """The magnitude of the integer constant that a Cast takes; 0 where it takes something else."""
     value = node.inputs[0] if node.inputs else None
-    constant = None if value is None else ir.constant_tensor(value)
+    for _ in range(_STEPS):
+        producer = None if value is None else value.producer()
+        if producer is None or producer.op_type not in MOVES or not producer.inputs:
+            break
+        value = producer.inputs[0]
+    constant = None if value is None else _content(value)
     if constant is None or not constant.dtype.is_integer():
         return 0.0
     return range_of_tensor(constant).amax
+
+
+def _content(value: ir.Value) -> ir.TensorProtocol | None:
+    node = value.producer()
+    fill = None if node is None else node.attributes.get("value")
+    if node is None or node.op_type != "ConstantOfShape" or fill is None or fill.is_ref():
+        return ir.constant_tensor(value)
+    return fill.as_tensor()
 
 
 def _resolved(
@@ -135,7 +145,7 @@ def _magnitudes(attribute: ir.Attr) -> _Magnitudes:
     elif attribute.type == ir.AttributeType.FLOATS:
         array = np.abs(np.asarray(attribute.as_floats(), np.float64))
         amax = float(array.max(initial=0.0, where=np.isfinite(array)))
-    elif attribute.as_tensor().dtype in _FLOAT_DTYPES:
+    elif attribute.as_tensor().dtype in ir.FLOATS:
         amax = range_of_tensor(attribute.as_tensor()).amax
     return (amax, amax) if 0 < amax < inf else _NONE
 

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from mpgraph import ir
 
-__all__ = ["ConstantRange", "is_lost", "range_of_tensor", "smallest_lost"]
+__all__ = ["TYPICAL_MAGNITUDE", "ConstantRange", "is_lost", "range_of_tensor", "smallest_lost"]
+
+TYPICAL_MAGNITUDE = 16.0
+"""Activations of normalised networks rarely pass this."""
 
 _ROUNDING = 2.0**-8
 """A small number that loses more than this fraction of itself is taken for lost."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from mpgraph import ir
@@ -11,14 +11,16 @@ from mpgraph.analysis.dtype_flow import TypeFlow
 from mpgraph.analysis.hazard import Hazard
 from mpgraph.analysis.hazards.evidence import Evidence
 from mpgraph.analysis.hazards.names import short_name
+from mpgraph.analysis.hazards.ranges import TYPICAL_MAGNITUDE
 
 __all__ = ["exponential_sums", "long_sums"]
 
 _SUMS = frozenset(
     {"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "CumSum", "ReduceLogSumExp"}
 )
-_TYPICAL_MAGNITUDE = 16.0
-"""Activations of normalised networks rarely pass this; a longer sum than max / 16 may overflow."""
+_QUOTIENTS = frozenset({"Div", "Log", "Reciprocal"})
+_STEPS = 3
+"""How many nodes may stand between an Exp and its sum, and between a sum and its quotient."""
 
 _PASSED_THROUGH = frozenset(
     [
@@ -46,7 +48,7 @@ def long_sums(evidence: Evidence) -> Iterator[Hazard]:
         if result not in evidence.graph.results or evidence.statistics(result) is not None:
             continue
         terms = _terms(node, evidence.flow)
-        if terms is not None and terms * _TYPICAL_MAGNITUDE <= evidence.limits.max:
+        if terms is not None and terms * TYPICAL_MAGNITUDE <= evidence.limits.max:
             continue
         length = "an unknown number of" if terms is None else f"{terms}"
         yield evidence.hazard(
@@ -83,34 +85,77 @@ def _known_terms(operand: ir.Dims, result: ir.Dims | None) -> int | None:
 
 
 def exponential_sums(evidence: Evidence) -> Iterator[Hazard]:
-    """Exp before a sum: a softmax or log-sum-exp in pieces, whose sum leaves the range."""
-    for node in evidence.nodes:
-        if node.domain != "" or node.op_type != "Exp":
-            continue
-        chain = _up_to_sum(node)
-        if chain:
-            yield evidence.hazard(
-                "exponential-sum",
-                f"accumulation over many elements in {short_name(evidence.dtype)}",
-                node.outputs[0],
-                "its exponentials are summed",
-                evidence.cells_of(chain),
-            )
+    """Exp before a sum: a softmax or log-sum-exp in pieces, whose sum leaves the range.
+
+    From the sums back to the exponentials, then forwards to the sums and quotients made of these;
+    each node is looked at once in each direction, for whichever Exp comes to it first.
+    """
+    starts = [
+        node
+        for node in _before_sums(evidence, _STEPS)
+        if (node.domain, node.op_type) == ("", "Exp")
+    ]
+    for start, chain in _up_to_quotients(evidence, starts, _STEPS).items():
+        yield evidence.hazard(
+            "exponential-sum",
+            f"accumulation over many elements in {short_name(evidence.dtype)}",
+            start.outputs[0],
+            "its exponentials are summed",
+            evidence.cells_of(chain),
+        )
 
 
-def _up_to_sum(start: ir.Node, steps: int = 3) -> list[ir.Node]:
-    """The nodes from an Exp to the sums and quotients made of it; empty if it is not summed."""
-    chain = {start: None}
-    summed = False
-    pending = deque([(start, steps)])
+def _before_sums(evidence: Evidence, steps: int) -> dict[ir.Node, None]:
+    """The nodes whose result reaches a sum with at most ``steps`` nodes between."""
+    if not any(node.op_type == "Exp" for node in evidence.nodes):
+        return {}
+    found: dict[ir.Node, None] = {}
+    level = [node for node in evidence.nodes if node.op_type in _SUMS]
+    for _ in range(steps + 1):
+        operands = (value for node in level for value in node.inputs if value is not None)
+        before = [
+            node
+            for value in _seen_as(operands, evidence.handovers.backwards)
+            if (node := value.producer()) is not None
+        ]
+        level = [node for node in dict.fromkeys(before) if node not in found]
+        found |= dict.fromkeys(level)
+        level = [node for node in level if node.op_type in _PASSED_THROUGH | _SUMS]
+    return found
+
+
+def _up_to_quotients(
+    evidence: Evidence, starts: Iterable[ir.Node], steps: int
+) -> dict[ir.Node, list[ir.Node]]:
+    """For each start, the sums and quotients that it is the first to reach, and itself."""
+    chains = {start: [start] for start in starts}
+    origins = {start: start for start in chains}
+    level = list(chains)
+    for _ in range(steps + 1):
+        following: list[ir.Node] = []
+        for node in level:
+            for value in _seen_as(node.outputs, evidence.handovers.onwards):
+                for use in value.uses():
+                    if use.node not in origins:
+                        origins[use.node] = origins[node]
+                        following.append(use.node)
+        for node in following:
+            if node.op_type in _SUMS | _QUOTIENTS:
+                chains[origins[node]].append(node)
+        level = [node for node in following if node.op_type in _PASSED_THROUGH | _SUMS]
+    return chains
+
+
+def _seen_as(
+    values: Iterable[ir.Value], handovers: Mapping[ir.Value, Sequence[ir.Value]]
+) -> Iterator[ir.Value]:
+    """Values, and those that they are on the other side of interfaces."""
+    seen = dict.fromkeys(values)
+    pending = deque(seen)
     while pending:
-        node, left = pending.popleft()
-        for use in node.outputs[0].uses():
-            follower = use.node
-            is_sum = follower.op_type in _SUMS
-            summed |= is_sum
-            if is_sum or follower.op_type in ("Div", "Log", "Reciprocal"):
-                chain[follower] = None
-            if left and (is_sum or follower.op_type in _PASSED_THROUGH):
-                pending.append((follower, left - 1))
-    return list(chain) if summed else []
+        value = pending.popleft()
+        yield value
+        for other in handovers.get(value, ()):
+            if other not in seen:
+                seen[other] = None
+                pending.append(other)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,9 @@ the small elements where a few are huge, as under an attention mask."""
 _NEGLIGIBLE_NORM = 2.0**-13
 """Share of its norm that a constant may lose to subnormals. Rounding to float16 takes about as
 much from any constant."""
+
+_NEGLIGIBLE_SLICE = 2.0**-10
+"""The same for one slice along the first or last axis, such as the weights of one channel."""
 
 _PIECE = 1 << 16
 
@@ -110,35 +114,74 @@ def _loss(exponent: int) -> float:
 def constant_change(constant: ir.TensorProtocol, exponent: int) -> str:
     """Why a constant times 2^-exponent cannot be stored in float16; empty if it can.
 
-    Compared with the same constant rounded to float16's 11 digits without a limit of its exponent.
+    It must not pass the largest number, nor lose more to subnormals than it does unscaled: little
+    of its norm, and of the norm of any slice along its first and last axis.
     """
-    lost = norm = 0.0
-    largest = 0.0
-    for piece in _pieces(constant):
-        ideal = _rounded(piece)
+    rows = constant.shape.numpy()[0] if constant.shape.rank() else 1
+    lost, norm = _Squares(), _Squares()
+    for piece in _pieces(constant, max(1, _PIECE * rows // max(constant.size, 1))):
         with np.errstate(over="ignore"):
             kept = np.ldexp(piece, -exponent).astype(np.float16).astype(np.float64)
-        largest = max(largest, float(np.abs(kept).max(initial=0.0)))
-        if not math.isfinite(largest):
+        if not np.isfinite(kept).all():
             return f"it would pass {_LIMITS.max:.5g}"
-        lost += float(np.square(np.ldexp(kept, exponent) - ideal).sum())
-        norm += float(np.square(ideal).sum())
-    if lost <= _NEGLIGIBLE_NORM**2 * norm:
-        return ""
-    return f"it would lose {math.sqrt(lost / norm):.2g} of its norm below the normal range"
+        if exponent > 0:
+            unscaled = _unscaled(piece)
+            lost.add(np.ldexp(kept, exponent) - unscaled)
+            norm.add(unscaled)
+    share = lost.share(norm)
+    if share > _NEGLIGIBLE_NORM:
+        return f"it would lose {share:.2g} of its norm below the normal range"
+    share = lost.largest_share(norm)
+    if share > _NEGLIGIBLE_SLICE:
+        return f"one of its slices would lose {share:.2g} of its norm below the normal range"
+    return ""
 
 
-def _pieces(constant: ir.TensorProtocol) -> Iterator[NDArray[np.float64]]:
-    flat = constant.numpy().reshape(-1)
-    for start in range(0, flat.size, _PIECE):
-        yield flat[start : start + _PIECE].astype(np.float64)
-    del flat
+@dataclass
+class _Squares:
+    """Sums of squares: in all, by row, and by place in the last axis."""
+
+    total: float = 0.0
+    rows: list[NDArray[np.float64]] = field(default_factory=list)
+    columns: NDArray[np.float64] | float = 0.0
+
+    def add(self, piece: NDArray[np.float64]) -> None:
+        """Add some rows, which are (rows, ..., last axis)."""
+        square = np.square(piece)
+        self.total += float(square.sum())
+        if piece.ndim > 1:
+            self.rows.append(square.reshape(len(piece), -1).sum(axis=1))
+            self.columns = self.columns + square.reshape(-1, piece.shape[-1]).sum(axis=0)
+
+    def share(self, whole: _Squares) -> float:
+        """The root of the quotient of the totals."""
+        return math.sqrt(self.total / whole.total) if whole.total else 0.0
+
+    def largest_share(self, whole: _Squares) -> float:
+        """The largest root of a quotient of slices."""
+        if not self.rows:
+            return 0.0
+        parts = np.concatenate([*self.rows, np.atleast_1d(self.columns)])
+        wholes = np.concatenate([*whole.rows, np.atleast_1d(whole.columns)])
+        return math.sqrt(float(np.max(parts / np.where(wholes > 0, wholes, 1.0), initial=0.0)))
+
+
+def _pieces(constant: ir.TensorProtocol, rows: int) -> Iterator[NDArray[np.float64]]:
+    """Some rows at a time, without what is not finite; a number is one row."""
+    array = np.atleast_1d(constant.numpy())
+    for start in range(0, len(array), rows):
+        piece = array[start : start + rows].astype(np.float64)
+        yield np.where(np.isfinite(piece), piece, 0.0)
+    del array
     if isinstance(constant, ir.ExternalTensor):
         constant.release()
 
 
-def _rounded(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round to 11 binary digits."""
-    mantissa, exponent = np.frexp(array)
-    rounded: NDArray[Any] = np.ldexp(np.rint(np.ldexp(mantissa, 11)), exponent - 11)
-    return rounded
+def _unscaled(piece: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rounded to float16; to its 11 binary digits where it is too large for it."""
+    with np.errstate(over="ignore"):
+        plain = piece.astype(np.float16).astype(np.float64)
+    mantissa, exponent = np.frexp(piece)
+    digits = np.ldexp(np.rint(np.ldexp(mantissa, 11)), exponent - 11)
+    unscaled: NDArray[np.float64] = np.where(np.isfinite(plain), plain, digits)
+    return unscaled

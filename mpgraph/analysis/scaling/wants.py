@@ -8,7 +8,7 @@ from mpgraph import ir
 from mpgraph.analysis.scaling.exactness import Magnitudes, keeps_digits, needed_exponent
 from mpgraph.analysis.scaling.relations import Relation
 
-__all__ = ["wanted_exponents"]
+__all__ = ["Seen", "wanted_exponents"]
 
 Seen = Callable[[ir.Value | None], Magnitudes | None]
 

@@ -57,7 +57,8 @@ def node_placement(
             observed.graph, observed.assigned, observed.profile, marked, provider.name
         )
     constants = frozenset() if observed.graph is None else observed.graph.constants
-    traces = trace(marked, kernels, constants)
+    recorded = frozenset(number for node in observed.assigned for number in marked.named(node.name))
+    traces = trace(marked, kernels, constants, recorded)
     expected = expected_providers(original, chosen)
     return Placement(
         target=chosen.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from mpgraph.runtime.placement.result import State
 
 __all__ = ["Trace", "trace"]
 
+# How onnxruntime names the nodes of a branch that was decided at load time.
+_INLINED = re.compile(r"_if_(then_branch|else_branch)")
 # A value that vanished can have many readers; a few of them tell where it went.
 _MOST_KERNELS = 16
 
@@ -28,24 +31,35 @@ class Trace:
 _FOLDED, _REMOVED = Trace("folded"), Trace("removed")
 
 
-def trace(marked: Marked, kernels: Sequence[FoundKernel], constants: frozenset[str]) -> list[Trace]:
+def trace(
+    marked: Marked,
+    kernels: Sequence[FoundKernel],
+    constants: frozenset[str],
+    recorded: frozenset[int] = frozenset(),
+) -> list[Trace]:
     """What became of each node, in the order of ``marked.nodes``.
 
-    A node that kernels tell by their names is theirs. One that computes a constant was folded. Any
-    other vanished into what reads its results: the kernels of its readers compute it, or it was
-    folded or removed with them.
+    A node that kernels tell by their names is theirs. One that computes a constant was folded,
+    unless a provider took it first, as with the DequantizeLinear of a weight. Any other vanished
+    into what reads its results: the kernels of its readers compute it, or it was folded or removed
+    with them.
 
     Args:
         marked: The model.
         kernels: What runs.
         constants: The names of the constants of the graph that runs.
+        recorded: The numbers of the nodes that a provider took.
     """
-    return _Tracing(marked, kernels, constants).run()
+    return _Tracing(marked, kernels, constants, recorded).run()
 
 
 class _Tracing:
     def __init__(
-        self, marked: Marked, kernels: Sequence[FoundKernel], constants: frozenset[str]
+        self,
+        marked: Marked,
+        kernels: Sequence[FoundKernel],
+        constants: frozenset[str],
+        recorded: frozenset[int],
     ) -> None:
         self._marked = marked
         self._kernels = kernels
@@ -56,8 +70,8 @@ class _Tracing:
                 self._claims[number].append(index)
         self._saved = {number for name in constants for number in marked.computed(name)}
         self._holders = self._holders_of_outputs()
-        self._dead = self._dead_branches()
-        self._constant = self._constant_nodes()
+        self._dead = self._dead_branches(recorded)
+        self._constant = self._constant_nodes() - recorded
         self._found: dict[int, Trace] = {}
 
     def run(self) -> list[Trace]:
@@ -83,15 +97,19 @@ class _Tracing:
         """What is certain about a node by itself."""
         claims = self._claims.get(number)
         if claims:
-            is_kept = any(self._keeps(self._kernels[index], number) for index in claims)
-            return Trace("kept" if is_kept else "fused", tuple(claims))
+            return Trace("kept" if self._is_kept(number) else "fused", tuple(claims))
         if number in self._saved or number in self._constant:
             return _FOLDED
         return _REMOVED if number in self._dead else None
 
-    def _keeps(self, kernel: FoundKernel, number: int) -> bool:
-        node = self._marked.nodes[number]
-        return kernel.op_type == node.op_type and self._marked.named(kernel.name) == [number]
+    def _is_kept(self, number: int) -> bool:
+        """Whether a kernel has the operator and the name of the node, and of no other."""
+        op_type = self._marked.nodes[number].op_type
+        claims = (self._kernels[index] for index in self._claims.get(number, ()))
+        return any(
+            kernel.op_type == op_type and self._marked.named(kernel.name) == [number]
+            for kernel in claims
+        )
 
     def _with_readers(self, readers: list[int]) -> Trace:
         found = [self._found[reader] for reader in readers]
@@ -124,26 +142,39 @@ class _Tracing:
             holders.update((value, numbers) for value in scope.graph.outputs)
         return holders
 
-    def _dead_branches(self) -> set[int]:
+    def _dead_branches(self, recorded: frozenset[int]) -> set[int]:
         """The nodes of branches that were not taken when an If was decided at load time."""
-        alive: set[ir.Graph] = set()
-        owners = {scope.graph: scope.owner for scope in self._marked.scopes}
-        for number in (*self._claims, *self._saved):
-            graph = self._marked.nodes[number].graph
-            while isinstance(graph, ir.Graph) and graph not in alive:
-                alive.add(graph)
-                owner = owners.get(graph)
-                graph = None if owner is None else owner.graph
+        alive = self._living_graphs()
         dead: set[int] = set()
         for scope in self._marked.scopes:
             owner = scope.owner
             if owner is None or scope.graph in alive:
                 continue
             number = self._numbers[owner]
-            is_decided = owner.op_type == "If" and number not in self._claims
+            is_decided = owner.op_type == "If" and number not in recorded
             if is_decided or number in dead:
                 dead.update(self._numbers[node] for node in scope.graph)
         return dead
+
+    def _living_graphs(self) -> set[ir.Graph]:
+        """The graphs of which something is left, and those around them."""
+        left = {self._marked.nodes[number].graph for number in (*self._claims, *self._saved)}
+        for kernel in self._kernels:
+            found = _INLINED.match(kernel.name)
+            if found is None:
+                continue
+            for number in kernel.nodes:
+                node = self._marked.nodes[number]
+                if node.op_type == "If":
+                    left.add(node.attributes[found.group(1)].as_graph())
+        owners = {scope.graph: scope.owner for scope in self._marked.scopes}
+        alive: set[ir.Graph] = set()
+        for graph in left:
+            while isinstance(graph, ir.Graph) and graph not in alive:
+                alive.add(graph)
+                owner = owners.get(graph)
+                graph = None if owner is None else owner.graph
+        return alive
 
     def _constant_nodes(self) -> set[int]:
         """The nodes that depend on no input of the model, of a loop or of a function."""
