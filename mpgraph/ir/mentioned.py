@@ -37,10 +37,12 @@ def mentions_dtype(model: onnx_ir.Model | str | os.PathLike[str] | bytes, dtype:
 
 
 def _parsed(content: bytes) -> ModelProto:
+    proto = ModelProto()
     try:
-        return ModelProto.FromString(content)
+        proto.ParseFromString(content)
     except DecodeError as error:
         raise ModelFileError("the given bytes", "are no ONNX model") from error
+    return proto
 
 
 def _in_model(model: onnx_ir.Model, dtype: DataType) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mpgraph import ir
-from mpgraph.errors import TargetError, VerificationError
+from mpgraph.errors import ModelFileError, TargetError, VerificationError
 from mpgraph.runtime.assignment import RECORD, foreign_nodes, read_assignment, words_for
 from mpgraph.runtime.bound import Feed, run_arrays, session_class
 from mpgraph.runtime.ort import onnxruntime

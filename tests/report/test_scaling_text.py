@@ -62,7 +62,7 @@ def test_a_plan_without_factors_has_no_sentence():
 def test_the_lines_of_a_node_name_operands_results_and_reasons(converted):
     assert [*factor_lines(converted.plan, "main#0")] == [
         "constant w is taken times 2^-6 (MatMul works on scaled values)",
-        "result 0 is held times 2^-6 (it overflows: magnitude 7.8e+05, held as 1.219e+04; exact)",
+        "result 0 is held times 2^-6 (it overflows: magnitude 8.109e+05, held as 1.267e+04; exact)",
     ]
     (operand, result) = factor_lines(converted.plan, "main#1")
     assert operand == "before input 0: x times 2^-6 in float16 (Add takes it times 2^-6)"

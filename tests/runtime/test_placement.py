@@ -182,7 +182,7 @@ def test_nodes_that_a_gpu_leaves_to_the_cpu() -> None:
     kernels = find_kernels(graph, assigned, Profile(), marked, GPU)
     assert [kernel.provider for kernel in kernels] == [GPU, GPU, GPU, CPU, GPU, GPU]
     assert [kernel.inserted for kernel in kernels] == ["memcpy", "", "memcpy", "", "memcpy", ""]
-    assert [(one.state, one.kernels) for one in trace(marked, kernels, frozenset())] == [
+    assert [(one.state, one.kernels) for one in trace(marked, kernels, frozenset(), {})] == [
         ("kept", (1,)),
         ("kept", (3,)),
         ("fused", (5,)),
@@ -213,7 +213,11 @@ def test_a_compiled_piece_is_one_kernel() -> None:
         ("compiled", (0, 1), True),
         ("Neg", (2,), False),
     ]
-    assert [one.state for one in trace(marked, kernels, frozenset())] == ["fused", "fused", "kept"]
+    assert [one.state for one in trace(marked, kernels, frozenset(), {})] == [
+        "fused",
+        "fused",
+        "kept",
+    ]
 
 
 def test_what_the_kernels_promise() -> None:

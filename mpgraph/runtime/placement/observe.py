@@ -57,14 +57,16 @@ def node_placement(
             observed.graph, observed.assigned, observed.profile, marked, provider.name
         )
     constants = frozenset() if observed.graph is None else observed.graph.constants
-    recorded = frozenset(number for node in observed.assigned for number in marked.named(node.name))
+    recorded = {
+        number: node.provider for node in observed.assigned for number in marked.named(node.name)
+    }
     traces = trace(marked, kernels, constants, recorded)
     expected = expected_providers(original, chosen)
     return Placement(
         target=chosen.name,
         provider=provider.name,
         nodes=tuple(
-            _node(marked, number, found, kernels, promise)
+            _node(marked, number, found, kernels, promise, recorded.get(number))
             for number, (found, promise) in enumerate(zip(traces, expected, strict=True))
         ),
         kernels=tuple(_kernel(marked, kernel) for kernel in kernels),
@@ -106,14 +108,19 @@ def _node(
     found: Trace,
     kernels: tuple[FoundKernel, ...],
     expected: Expected,
+    recorded: str | None,
 ) -> NodePlacement:
     computed_by = [kernels[index] for index in found.kernels]
+    providers = {kernel.provider for kernel in computed_by}
+    if found.state == "fused" and recorded is not None:
+        # What is fused after the assignment stays with its provider.
+        providers = {recorded}
     return NodePlacement(
         key=marked.keys[number],
         name=marked.names[number],
         op_type=marked.nodes[number].op_type,
         state=found.state,
-        providers=tuple(sorted({kernel.provider for kernel in computed_by})),
+        providers=tuple(sorted(providers)),
         kernels=tuple(
             f"{marked.readable(kernel.name) or 'unnamed'} ({kernel.op_type})"
             for kernel in computed_by

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from mpgraph import ir
 from mpgraph.runtime.placement.kernels import FoundKernel
@@ -35,7 +36,7 @@ def trace(
     marked: Marked,
     kernels: Sequence[FoundKernel],
     constants: frozenset[str],
-    recorded: frozenset[int] = frozenset(),
+    recorded: Mapping[int, str],
 ) -> list[Trace]:
     """What became of each node, in the order of ``marked.nodes``.
 
@@ -48,7 +49,8 @@ def trace(
         marked: The model.
         kernels: What runs.
         constants: The names of the constants of the graph that runs.
-        recorded: The numbers of the nodes that a provider took.
+        recorded: The numbers of the nodes that a provider took, with its name; what is fused
+            later stays with it.
     """
     return _Tracing(marked, kernels, constants, recorded).run()
 
@@ -59,10 +61,11 @@ class _Tracing:
         marked: Marked,
         kernels: Sequence[FoundKernel],
         constants: frozenset[str],
-        recorded: frozenset[int],
+        recorded: Mapping[int, str],
     ) -> None:
         self._marked = marked
         self._kernels = kernels
+        self._recorded = recorded
         self._numbers = {node: number for number, node in enumerate(marked.nodes)}
         self._claims: dict[int, list[int]] = defaultdict(list)
         for index, kernel in enumerate(kernels):
@@ -70,8 +73,8 @@ class _Tracing:
                 self._claims[number].append(index)
         self._saved = {number for name in constants for number in marked.computed(name)}
         self._holders = self._holders_of_outputs()
-        self._dead = self._dead_branches(recorded)
-        self._constant = self._constant_nodes() - recorded
+        self._dead = self._dead_branches()
+        self._constant = self._constant_nodes() - set(recorded)
         self._found: dict[int, Trace] = {}
 
     def run(self) -> list[Trace]:
@@ -91,32 +94,48 @@ class _Tracing:
                 stack.extend(waiting)
                 continue
             stack.pop()
-            self._found[number] = told or self._with_readers(readers)
+            self._found[number] = told or self._with_readers(number, readers)
 
     def _told(self, number: int) -> Trace | None:
         """What is certain about a node by itself."""
         claims = self._claims.get(number)
         if claims:
-            return Trace("kept" if self._is_kept(number) else "fused", tuple(claims))
+            kept = tuple(index for index in claims if self._keeps(index, number))
+            return (
+                Trace("kept", kept)
+                if kept
+                else Trace("fused", self._of_its_provider(number, claims))
+            )
         if number in self._saved or number in self._constant:
             return _FOLDED
         return _REMOVED if number in self._dead else None
 
-    def _is_kept(self, number: int) -> bool:
-        """Whether a kernel has the operator and the name of the node, and of no other."""
-        op_type = self._marked.nodes[number].op_type
-        claims = (self._kernels[index] for index in self._claims.get(number, ()))
-        return any(
-            kernel.op_type == op_type and self._marked.named(kernel.name) == [number]
-            for kernel in claims
-        )
+    def _keeps(self, index: int, number: int) -> bool:
+        """Whether a kernel has the operator and the name of a node, and the name of no other."""
+        kernel = self._kernels[index]
+        is_alike = kernel.op_type == self._marked.nodes[number].op_type
+        return is_alike and self._marked.named(kernel.name) == [number]
 
-    def _with_readers(self, readers: list[int]) -> Trace:
+    def _of_its_provider(self, number: int, kernels: Iterable[int]) -> tuple[int, ...]:
+        """Those of the kernels that the provider which took the node can have made of it."""
+        taken = self._recorded.get(number)
+        fitting = (one for one in kernels if taken in (None, self._kernels[one].provider))
+        return tuple(islice(fitting, _MOST_KERNELS))
+
+    def _with_readers(self, number: int, readers: list[int]) -> Trace:
         found = [self._found[reader] for reader in readers]
         kernels = dict.fromkeys(index for one in found for index in one.kernels)
         if kernels:
-            return Trace("fused", tuple(kernels)[:_MOST_KERNELS])
+            fitting = self._of_its_provider(number, kernels)
+            return Trace("fused", fitting or self._of_its_provider(number, self._before(number)))
         return _FOLDED if _FOLDED in found else _REMOVED
+
+    def _before(self, number: int) -> Iterator[int]:
+        """The kernels of what a node reads."""
+        for value in self._marked.nodes[number].inputs:
+            producer = None if value is None else value.producer()
+            if producer is not None:
+                yield from self._claims.get(self._numbers[producer], ())
 
     def _readers(self, number: int) -> list[int]:
         readers: dict[int, None] = {}
@@ -142,7 +161,7 @@ class _Tracing:
             holders.update((value, numbers) for value in scope.graph.outputs)
         return holders
 
-    def _dead_branches(self, recorded: frozenset[int]) -> set[int]:
+    def _dead_branches(self) -> set[int]:
         """The nodes of branches that were not taken when an If was decided at load time."""
         alive = self._living_graphs()
         dead: set[int] = set()
@@ -151,7 +170,7 @@ class _Tracing:
             if owner is None or scope.graph in alive:
                 continue
             number = self._numbers[owner]
-            is_decided = owner.op_type == "If" and number not in recorded
+            is_decided = owner.op_type == "If" and number not in self._recorded
             if is_decided or number in dead:
                 dead.update(self._numbers[node] for node in scope.graph)
         return dead
