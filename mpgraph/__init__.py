@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         QuantizedDTypePolicy,
         UInt4,
     )
+    from mpgraph.runtime.bench import bench_models as bench
     from mpgraph.runtime.compare import compare_models as verify
     from mpgraph.runtime.sessions import session
 
@@ -76,6 +77,7 @@ __all__ = [
     "UInt4",
     "VerificationError",
     "__version__",
+    "bench",
     "convert",
     "session",
     "verify",
@@ -94,6 +96,7 @@ _HOMES = {
     "QuantizationMode": "mpgraph.policy:QuantizationMode",
     "QuantizedDTypePolicy": "mpgraph.policy:QuantizedDTypePolicy",
     "UInt4": "mpgraph.policy:UInt4",
+    "bench": "mpgraph.runtime.bench:bench_models",
     "convert": "mpgraph.conversion:convert",
     "session": "mpgraph.runtime.sessions:session",
     "verify": "mpgraph.runtime.compare:compare_models",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -29,6 +30,8 @@ from mpgraph.targets import Target, get_target
 if TYPE_CHECKING:
     import onnx
 
+    from mpgraph.runtime import Placement
+
 __all__ = ["Conversion", "Storage", "Verify", "convert"]
 
 Storage = Literal["compute", "variable"]
@@ -48,6 +51,18 @@ class Conversion:
     model: ir.Model
     plan: Plan
     report: ConversionReport
+
+    @cached_property
+    def placement(self) -> Placement:
+        """Where each node of the converted model runs on the target, found out when first asked.
+
+        Raises:
+            TargetError, MissingDependencyError: The target cannot be used here.
+            VerificationError: onnxruntime does not load the model.
+        """
+        from mpgraph.runtime import node_placement
+
+        return node_placement(self.model, self.plan.target)
 
     def to_proto(self) -> onnx.ModelProto:
         """The converted model as a protobuf message, weights included (up to 2 GB)."""

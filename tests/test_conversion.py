@@ -210,3 +210,12 @@ def test_without_a_policy_the_global_one_is_taken():
     with mpgraph.mixed_precision.policy_scope("bfloat16"):
         assert convert(model).plan.policy == "bfloat16"
     assert convert(model, policy="float32").plan.policy == "float32"
+
+
+def test_the_placement_of_a_result_is_found_when_asked_for():
+    result = convert(models.build("mlp"), target="cpu")
+    placement = result.placement
+    assert len(placement.nodes) == len(list(ir.nodes(result.model)))
+    assert set(placement.nodes_by_provider) <= {"CPUExecutionProvider", ""}
+    assert not placement.unexpected
+    assert result.placement is placement

@@ -387,6 +387,15 @@ def test_attention_masks_keep_the_scores_their_digits(lowest):
     assert mpgraph.verify(model, result.model, data=data, emulate=True).max_relative < 2e-3
 
 
+def test_a_small_bias_beside_a_large_result_is_no_hazard():
+    text = f"{HEAD} {{ a = Gemm (x, w, b) y = LayerNormalization (a, ones) }}"
+    constants = {"w": weights(64, 64, by=1e5), "b": weights(64, by=1e-3), "ones": ONES}
+    plan = convert(build(text, **constants), feeds(4, 64)).plan
+    assert plan.nodes_by_dtype == {"float16": 2}
+    (bias,) = [one for one in plan.scaling if one.name == "b"]
+    assert np.abs(constants["b"]).max() * 2.0**bias.power < 2.0**-14
+
+
 def test_an_explicit_rule_is_scaled_too():
     case = by_name("residual_sums")
     policy = mpgraph.PolicyMap("float32", {"op:MatMul": "float16"}, range_scaling=True)

@@ -18,7 +18,17 @@ from mpgraph.errors import MpgraphError
 
 __all__ = ["app", "main"]
 
-COMMANDS = ("convert", "compile", "verify", "explain", "opt", "passes", "policies", "targets")
+COMMANDS = (
+    "convert",
+    "compile",
+    "verify",
+    "bench",
+    "explain",
+    "opt",
+    "passes",
+    "policies",
+    "targets",
+)
 
 FAILED = 1
 USAGE = 2

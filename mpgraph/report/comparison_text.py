@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
@@ -125,7 +126,7 @@ def _jumps(layers: Sequence[Difference]) -> dict[str, str]:
     marks: dict[str, str] = {}
     worst = 0.0
     for one in layers:
-        if worst and one.max_relative >= _JUMP * worst:
+        if worst > 0 and _JUMP * worst <= one.max_relative < math.inf:
             marks[one.name] = f"{one.max_relative / worst:.0f} x worse than all before"
         worst = max(worst, one.max_relative)
     return marks

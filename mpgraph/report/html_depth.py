@@ -61,7 +61,7 @@ class _Scale:
     def __init__(self, layers: Sequence[Difference], limit: float) -> None:
         errors = [one.max_relative for one in layers if 0 < one.max_relative < math.inf]
         errors.append(max(limit, _LOWEST))
-        self.high = math.ceil(math.log10(max(errors)))
+        self.high = math.floor(math.log10(max(errors))) + 1
         self.low = min(math.floor(math.log10(max(min(errors), _LOWEST))), self.high - 1)
         self._step = (_X1 - _X0) / max(1, len(layers))
 
@@ -110,7 +110,7 @@ def _limit_line(scale: _Scale, limit: float) -> Iterator[str]:
     yield (
         f'<path d="M{_X0} {y:.1f}H{_X1}" stroke="var(--bad)" stroke-dasharray="6 4" fill="none"/>'
     )
-    yield _text(_X1, y - 5, f"limit {limit:g}", "end", "")
+    yield _text(_X0 + 4, y - 5, f"limit {limit:g}", "start", "")
 
 
 def _worst_so_far(shown: Sequence[tuple[int, Difference]], scale: _Scale) -> str:

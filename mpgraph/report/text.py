@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from mpgraph.report.bench_text import render_bench
 from mpgraph.report.comparison_text import render_comparison
 from mpgraph.report.conversion_text import render_conversion
 from mpgraph.report.explanation_text import render_explanation
 from mpgraph.report.policy_text import render_policy
 
-__all__ = ["render_comparison", "render_conversion", "render_explanation", "render_policy"]
+__all__ = [
+    "render_bench",
+    "render_comparison",
+    "render_conversion",
+    "render_explanation",
+    "render_policy",
+]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mpgraph import ir
-from mpgraph.errors import DataError
 from mpgraph.runtime.data import DataSet, InputSpec, input_specs, load_data
 from mpgraph.runtime.differences import Difference, Tally
 from mpgraph.runtime.emulate import emulated
 from mpgraph.runtime.exposure import float_tensors, value_batches, with_outputs
+from mpgraph.runtime.inputs import as_inputs, check_inputs
 from mpgraph.runtime.origin import float_values, with_origin
 from mpgraph.runtime.sessions import create_session, run
 from mpgraph.runtime.survival import emulated_session
@@ -103,7 +103,7 @@ def compare_models(
     """
     first, second = ir.load(a), ir.load(b)
     inputs, inputs_b = input_specs(first), input_specs(second)
-    _check_inputs(inputs, inputs_b)
+    check_inputs(inputs, inputs_b)
     feeds = load_data(data, inputs)
     made = (float_values(first), float_values(second)) if per_layer else ({}, {})
     opened: Callable[[ir.Model], InferenceSession]
@@ -152,7 +152,7 @@ def _compare(
     tallies = {name: Tally(name) for name in names}
     for feed in feeds:
         got_a = run(sessions[0], for_session(sessions[0], feed), names)
-        feed_b = for_session(sessions[1], _as_inputs(feed, inputs_b))
+        feed_b = for_session(sessions[1], as_inputs(feed, inputs_b))
         got_b = run(sessions[1], feed_b, names)
         for name, tally in tallies.items():
             tally.add(got_a.pop(name), got_b.pop(name))
@@ -168,37 +168,3 @@ def for_session(session: InferenceSession, feed: Mapping[str, Any]) -> dict[str,
         else value
         for name, value in feed.items()
     }
-
-
-def _as_inputs(feed: Mapping[str, Any], inputs: Sequence[InputSpec]) -> dict[str, Any]:
-    wanted = {spec.name: spec for spec in inputs}
-    for name in feed:
-        if name not in wanted:
-            rule = f"has no input {name!r}, for which the data has values"
-            raise DataError("second model", rule, "leave out what is a constant there")
-    return {name: _as_input(value, wanted[name]) for name, value in feed.items()}
-
-
-def _as_input(value: Any, spec: InputSpec) -> Any:
-    if isinstance(value, list):
-        return [_as_input(item, spec) for item in value]
-    if value is None or spec.dtype not in ir.FLOATS:
-        return value
-    return value.astype(spec.numpy_dtype, copy=False)
-
-
-def _check_inputs(a: Sequence[InputSpec], b: Sequence[InputSpec]) -> None:
-    by_name = {spec.name: spec for spec in b}
-    for spec in a:
-        other = by_name.get(spec.name)
-        if other is None:
-            if not spec.required:
-                continue
-            raise DataError("second model", f"has no input {spec.name!r}, which the first one has")
-        both_float = spec.dtype in ir.FLOATS and other.dtype in ir.FLOATS
-        if other.kind != spec.kind or (other.dtype != spec.dtype and not both_float):
-            raise DataError("second model", f"has input {other}, the first one has {spec}")
-    known = {spec.name for spec in a}
-    for spec in b:
-        if spec.required and spec.name not in known:
-            raise DataError("second model", f"has input {spec}, which the first one has not")

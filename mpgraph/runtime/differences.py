@@ -25,8 +25,10 @@ class Difference:
         max_abs: Largest \\|a - b\\|; inf where only one of the two is finite.
         max_relative: Largest \\|a - b\\| of a sample over the range of ``a`` in that sample, zero
             included in the range; the absolute error where that range is zero.
-        sqnr_db: 10 log10(sum a^2 / sum (a - b)^2) in dB; inf without any difference.
-        cosine: Cosine similarity of a and b over all samples; 1 where both are zero.
+        sqnr_db: 10 log10(sum a^2 / sum (a - b)^2) in dB; inf without any difference, -inf where
+            only one of the two is finite.
+        cosine: Cosine similarity of a and b over all samples; 1 where both are zero, 0 where only
+            one of the two is finite.
         nan_a, nan_b, inf_a, inf_b: Counts of NaN and infinite elements.
         mismatches: Elements that differ where they must be equal: integers, booleans, strings,
             and NaN or infinity that is not in both.
@@ -99,7 +101,7 @@ class Tally:
             sqnr = 10 * math.log10(self.signal / self.noise) if self.signal > 0 else -math.inf
         norm = math.sqrt(self.signal) * math.sqrt(self.signal_b)
         cosine = 1.0 if self.noise == 0 else self.product / norm if norm > 0 else 0.0
-        bad = bool(self.error) or not self.samples
+        bad = bool(self.error) or not self.samples or math.isinf(self.max_abs)
         return Difference(
             self.name,
             self.samples,

@@ -310,6 +310,14 @@ def test_a_bias_is_scaled_with_the_result():
     assert constants(found) == {("Gemm", "w"): 6, ("Gemm", "b"): 6}
 
 
+def test_a_bias_may_vanish_beside_a_large_result_but_not_overflow():
+    text = "c = Constant <value_float = {}> () y = Gemm (x, w, c)"
+    found = decided(text.format("1e-6"), {"y": BIG})
+    assert constants(found) == {("Gemm", "w"): 6, ("Gemm", "c"): 6}
+    found = decided(text.format("5e6"), {"y": BIG})
+    assert refused(found)["y"] == "c cannot be taken times 2^-6: it would pass 65504"
+
+
 def test_what_hands_no_factor_on_takes_the_unscaled_value():
     found = decided("a = MatMul (x, w) y = Softmax (a)", {"a": BIG})
     assert values(found) == {"a": 6}

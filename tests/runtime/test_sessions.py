@@ -170,6 +170,23 @@ def test_int4_weights_do_not_quantize_the_activations() -> None:
     assert errors[0] < 1e-5 < 1e-3 < errors[1], errors
 
 
+def test_quantized_products_do_not_saturate() -> None:
+    model = build(
+        """g (float[4,64] x) => (float[4,8] y) {
+        xq = QuantizeLinear (x, s, z) xd = DequantizeLinear (xq, s, z)
+        wd = DequantizeLinear (w, ws, wz) m = MatMul (xd, wd)
+        mq = QuantizeLinear (m, ms, z) y = DequantizeLinear (mq, ms, z) }""",
+        s=np.array(1 / 255, np.float32),
+        z=np.array(0, np.uint8),
+        w=np.full((64, 8), 127, np.int8),
+        ws=np.array(1 / 127, np.float32),
+        wz=np.array(0, np.int8),
+        ms=np.array(0.5, np.float32),
+    )
+    (got,) = session(model).run(None, {"x": np.ones((4, 64), np.float32)})
+    np.testing.assert_allclose(got, 64, atol=0.5)
+
+
 def test_an_unknown_setting_is_refused() -> None:
     with pytest.raises(TargetError, match="no setting 'speed'"):
         create_session(b"", settings={"speed": "11"})

@@ -130,16 +130,21 @@ class _Search:
         return (*own, *self.evidence.cells_of(takers))
 
     def paths(self, sites: Collection[_Site], *, guarded: bool = True) -> dict[ir.Value, float]:
-        """The values from small constants to sites; by way of a guard only if ``guarded``."""
+        """The values from small constants to sites; by way of a guard only if ``guarded``.
+
+        Each comes with the smallest element that reaches it. What has its root taken may be large
+        enough afterwards.
+        """
         behind = self._behind(sites, guarded)
-        found = dict(self._starts(behind, guarded))
-        pending = deque(found)
-        while pending:
-            value = pending.popleft()
-            for reached, smallest in self._onwards(value, found[value], guarded):
-                if reached in behind and reached not in found:
-                    found[reached] = smallest
-                    pending.append(reached)
+        found: dict[ir.Value, float] = {}
+        for start in sorted(self._starts(behind, guarded), key=lambda start: start[1]):
+            pending = [start]
+            while pending:
+                value, smallest = pending.pop()
+                if value in found or value not in behind:
+                    continue
+                found[value] = smallest
+                pending.extend(self._onwards(value, smallest, guarded))
         return found
 
     def _behind(self, sites: Collection[_Site], guarded: bool) -> dict[ir.Value, None]:
@@ -168,8 +173,9 @@ class _Search:
         for handed in self.evidence.handovers.onwards.get(value, ()):
             yield handed, smallest
         for use in value.uses():
-            if self._hands_on(use.node, use.idx, value, guarded):
-                root = smallest**0.5 if use.node.op_type == "Sqrt" else smallest
+            root = smallest**0.5 if use.node.op_type == "Sqrt" else smallest
+            still_small = root < self.evidence.limits.smallest_normal
+            if still_small and self._hands_on(use.node, use.idx, value, guarded):
                 yield from ((result, root) for result in use.node.outputs)
 
     def _backwards(self, value: ir.Value, guarded: bool) -> Iterator[ir.Value]:

@@ -153,7 +153,7 @@ class Evidence:
         cells = [producer] if amax > limit * 2.0 ** scaling.exponent(value) else []
         for use in value.uses():
             if amax > limit * 2.0 ** scaling.taken(use.node, use.idx):
-                cells.append(self.graph.operands[use.node][use.idx])
+                cells += self.graph.operands.get(use.node, ())[use.idx : use.idx + 1]
         if amax > limit:
             cells += self.output_cells.get(value, ())
         return tuple(dict.fromkeys(cell for cell in cells if cell is not None))

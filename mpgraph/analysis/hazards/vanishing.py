@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from mpgraph import ir
 from mpgraph.analysis.hazards.evidence import Evidence
 from mpgraph.analysis.hazards.operators import MOVES
-from mpgraph.analysis.hazards.ranges import ConstantRange, is_lost
+from mpgraph.analysis.hazards.ranges import is_lost
 
 __all__ = ["vanishing"]
 
@@ -32,17 +32,19 @@ def vanishing(evidence: Evidence) -> dict[ir.Value, float]:
 def _starts(evidence: Evidence) -> Iterator[tuple[ir.Value, float]]:
     for value in evidence.tensors:
         found = evidence.range_of(value)
-        if found is not None and _vanishes(found, evidence.dtype):
+        # Range scaling shrinks a constant only where what it loses does not count.
+        shrunk = max(0, min(evidence.scaling.constant_exponents.get(value, (0,))))
+        if found is not None and _vanishes(found.amax * 2.0**shrunk, found.size, evidence.dtype):
             yield value, found.amax
     for number in evidence.numbers:
         if number.node.op_type in _FILLS and is_lost(number.smallest, evidence.dtype):
             yield number.node.outputs[0], number.smallest
 
 
-def _vanishes(found: ConstantRange, dtype: ir.DataType) -> bool:
-    if found.size > 1:
-        return 0 < found.amax < ir.limits(dtype).smallest_normal
-    return is_lost(found.amax, dtype)
+def _vanishes(amax: float, size: int, dtype: ir.DataType) -> bool:
+    if size > 1:
+        return 0 < amax < ir.limits(dtype).smallest_normal
+    return is_lost(amax, dtype)
 
 
 def _handed_on(evidence: Evidence, value: ir.Value) -> Iterator[ir.Value]:

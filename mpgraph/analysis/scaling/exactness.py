@@ -17,6 +17,7 @@ __all__ = [
     "TARGET",
     "Magnitudes",
     "constant_change",
+    "constant_overflow",
     "digits_text",
     "fits",
     "keeps_digits",
@@ -111,15 +112,23 @@ def _loss(exponent: int) -> float:
     return _HALF_SUBNORMAL * 2.0**exponent
 
 
+def constant_overflow(constant: ir.TensorProtocol, exponent: int) -> str:
+    """Why a constant times 2^-exponent is too large for float16; empty if it is not."""
+    rows = _rows_at_a_time(constant)
+    largest = max(
+        (float(np.abs(piece).max(initial=0)) for piece in _pieces(constant, rows)), default=0
+    )
+    return "" if largest * 2.0**-exponent <= _LIMITS.max else f"it would pass {_LIMITS.max:.5g}"
+
+
 def constant_change(constant: ir.TensorProtocol, exponent: int) -> str:
     """Why a constant times 2^-exponent cannot be stored in float16; empty if it can.
 
     It must not pass the largest number, nor lose more to subnormals than it does unscaled: little
     of its norm, and of the norm of any slice along its first and last axis.
     """
-    rows = constant.shape.numpy()[0] if constant.shape.rank() else 1
     lost, norm = _Squares(), _Squares()
-    for piece in _pieces(constant, max(1, _PIECE * rows // max(constant.size, 1))):
+    for piece in _pieces(constant, _rows_at_a_time(constant)):
         with np.errstate(over="ignore"):
             kept = np.ldexp(piece, -exponent).astype(np.float16).astype(np.float64)
         if not np.isfinite(kept).all():
@@ -164,6 +173,11 @@ class _Squares:
         parts = np.concatenate([*self.rows, np.atleast_1d(self.columns)])
         wholes = np.concatenate([*whole.rows, np.atleast_1d(whole.columns)])
         return math.sqrt(float(np.max(parts / np.where(wholes > 0, wholes, 1.0), initial=0.0)))
+
+
+def _rows_at_a_time(constant: ir.TensorProtocol) -> int:
+    rows = constant.shape.numpy()[0] if constant.shape.rank() else 1
+    return max(1, _PIECE * rows // max(constant.size, 1))
 
 
 def _pieces(constant: ir.TensorProtocol, rows: int) -> Iterator[NDArray[np.float64]]:

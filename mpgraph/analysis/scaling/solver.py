@@ -10,6 +10,7 @@ from mpgraph.analysis.cells import CellGraph
 from mpgraph.analysis.scaling.exactness import (
     Magnitudes,
     constant_change,
+    constant_overflow,
     fits,
     keeps_digits,
     needed_exponent,
@@ -18,6 +19,9 @@ from mpgraph.analysis.scaling.relations import LARGEST_EPSILON_EXPONENT, Relatio
 from mpgraph.analysis.scaling.scaling import Operand
 
 __all__ = ["Solver", "Taken"]
+
+_Check = Callable[[ir.TensorProtocol, int], str]
+"""Why a constant cannot be taken times 2^-exponent; empty if it can."""
 
 
 @dataclass
@@ -59,7 +63,7 @@ class Solver:
         self._relations = relations
         self._constants = constants
         self._seen = seen
-        self._changes: dict[tuple[ir.Value, int], str] = {}
+        self._problems: dict[tuple[ir.Value, int, _Check], str] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -112,9 +116,9 @@ class Solver:
             try:
                 self._take(node, index, before, taken)
                 power = before - after if found.divides else after - before
-                self._take_constant(node, factor, power, taken)
+                self._take_constant(node, factor, power, constant_change, taken)
                 for constant in found.with_factor:
-                    self._take_constant(node, constant, before, taken)
+                    self._take_constant(node, constant, before, constant_overflow, taken)
                 self._finish(node, found, after, taken)
             except _Refusal as refusal:
                 first = first or str(refusal)
@@ -144,7 +148,8 @@ class Solver:
         for index in found.with_result:
             value = node.inputs[index]
             if value is not None and value in self._constants:
-                self._take_constant(node, index, exponent, taken)
+                # What it loses, a result of this exponent would lose as well.
+                self._take_constant(node, index, exponent, constant_overflow, taken)
             elif value is not None:
                 self._take(node, index, exponent, taken)
         results = [value for value in node.outputs if value in self._graph.results]
@@ -186,18 +191,19 @@ class Solver:
                 f" its mean magnitude is {seen.mean_abs:.2g}"
             )
 
-    def _take_constant(self, node: ir.Node, index: int, exponent: int, taken: Taken) -> None:
+    def _take_constant(
+        self, node: ir.Node, index: int, exponent: int, check: _Check, taken: Taken
+    ) -> None:
         value = node.inputs[index]
         if value is None or not exponent:
             return
-        if (value, exponent) not in self._changes:
+        key = value, exponent, check
+        if key not in self._problems:
             constant = ir.constant_tensor(value)
-            self._changes[value, exponent] = (
-                "its content is not known"
-                if constant is None
-                else constant_change(constant, exponent)
+            self._problems[key] = (
+                "its content is not known" if constant is None else check(constant, exponent)
             )
-        problem = self._changes[value, exponent]
-        if problem:
-            raise _Refusal(f"{value.name} cannot be taken times 2^{-exponent}: {problem}")
+        if self._problems[key]:
+            power = f"2^{-exponent}"
+            raise _Refusal(f"{value.name} cannot be taken times {power}: {self._problems[key]}")
         taken.constants[node, index] = exponent

@@ -1,0 +1,52 @@
+"""The data of one model given to another, whose float inputs may have other dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mpgraph import ir
+from mpgraph.errors import DataError
+from mpgraph.runtime.data import InputSpec
+
+__all__ = ["as_inputs", "check_inputs"]
+
+
+def as_inputs(feed: Mapping[str, Any], inputs: Sequence[InputSpec]) -> dict[str, Any]:
+    """The feed of one model for another, which has inputs of the same names."""
+    wanted = {spec.name: spec for spec in inputs}
+    for name in feed:
+        if name not in wanted:
+            rule = f"has no input {name!r}, for which the data has values"
+            raise DataError("second model", rule, "leave out what is a constant there")
+    return {name: _as_input(value, wanted[name]) for name, value in feed.items()}
+
+
+def _as_input(value: Any, spec: InputSpec) -> Any:
+    if isinstance(value, list):
+        return [_as_input(item, spec) for item in value]
+    if value is None or spec.dtype not in ir.FLOATS:
+        return value
+    return value.astype(spec.numpy_dtype, copy=False)
+
+
+def check_inputs(a: Sequence[InputSpec], b: Sequence[InputSpec]) -> None:
+    """Check that data for a model with the inputs ``a`` can be given to one with ``b``.
+
+    Raises:
+        DataError: An input is missing, of another kind, or of another dtype that is no float.
+    """
+    by_name = {spec.name: spec for spec in b}
+    for spec in a:
+        other = by_name.get(spec.name)
+        if other is None:
+            if not spec.required:
+                continue
+            raise DataError("second model", f"has no input {spec.name!r}, which the first one has")
+        both_float = spec.dtype in ir.FLOATS and other.dtype in ir.FLOATS
+        if other.kind != spec.kind or (other.dtype != spec.dtype and not both_float):
+            raise DataError("second model", f"has input {other}, the first one has {spec}")
+    known = {spec.name for spec in a}
+    for spec in b:
+        if spec.required and spec.name not in known:
+            raise DataError("second model", f"has input {spec}, which the first one has not")
