@@ -109,7 +109,9 @@ def _nodes(bench: Bench, label: str, limit: int) -> Table:
     for one in found[:limit]:
         provider = one.provider.removesuffix("ExecutionProvider")
         share = f"{100 * one.share:.0f} %"
-        table.add_row(Text(one.name), Text(one.op_type), provider, time_text(one.seconds), share)
+        table.add_row(
+            Text(_tail(one.name)), Text(one.op_type), provider, time_text(one.seconds), share
+        )
     return table
 
 

@@ -49,7 +49,7 @@ def render_comparison(
         console.print(Text(_divergence(comparison, limit)))
         if comparison.not_compared:
             count = len(comparison.not_compared)
-            console.print(Text(f"{count} float values of a are not in b under their name"))
+            console.print(Text(f"float values of a that b does not have under their name: {count}"))
         console.print()
     verdicts = {one.name: "differs" if one.name in failed else "ok" for one in comparison.outputs}
     console.print(_table("outputs", comparison.outputs, verdicts))
@@ -109,7 +109,7 @@ def trouble_text(one: Difference) -> str:
     counts = (
         (one.nan_a or one.nan_b, f"NaN {one.nan_a} -> {one.nan_b}"),
         (one.inf_a or one.inf_b, f"Inf {one.inf_a} -> {one.inf_b}"),
-        (one.mismatches, f"{one.mismatches} elements unequal"),
+        (one.mismatches, f"{one.mismatches} unequal"),
     )
     return ", ".join(text for there, text in counts if there)
 

@@ -70,8 +70,8 @@ def _remarks(comparison: Comparison, limit: float) -> Iterator[str]:
     else:
         yield f"<p>First layer that diverges: <strong>{escape(describe_layer(first))}</strong></p>"
     if comparison.not_compared:
-        count = len(comparison.not_compared)
-        yield f'<p class="soft">{count} float values of a are not in b under their name.</p>'
+        note = "float values of a that b does not have under their name"
+        yield f'<p class="soft">{note}: {len(comparison.not_compared)}</p>'
 
 
 def _numbers(one: Difference) -> tuple[str, str, str, str, str]:

@@ -130,3 +130,34 @@ def test_the_first_lines_say_what_the_numbers_rest_on(
     given = mpgraph("verify", model_path, low_path, "--data", data_path, "--no-emulate")
     assert "(--no-emulate)" in given.stdout.splitlines()[0]
     assert "Random" not in given.stdout
+
+
+def test_a_page_with_the_error_by_depth(
+    mpgraph: Run, model_path: Path, low_path: Path, data_path: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    result = mpgraph("verify", model_path, low_path, "--data", data_path, "--html", page)
+    assert result.exit_code == 0, result.output
+    assert f"written to {page}" in result.stdout
+    text = page.read_text(encoding="utf-8")
+    assert "<svg" in text
+    assert "net.onnx and low.onnx" in text
+    assert "hidden" in text
+    line = error_of(mpgraph("verify", model_path, low_path, "--html", model_path))
+    assert "is the input itself" in line
+
+
+def test_where_it_begins_is_said(
+    mpgraph: Run, model_path: Path, scaled_path: Path, data_path: Path
+) -> None:
+    plain = mpgraph("verify", model_path, scaled_path, "--data", data_path)
+    assert "--per-layer shows where it begins" in plain.stdout
+    layers = mpgraph("verify", model_path, scaled_path, "--data", data_path, "--per-layer")
+    assert "first layer that diverges: y (MatMul last)" in layers.stdout
+    data = json.loads(
+        mpgraph(
+            "verify", model_path, scaled_path, "--data", data_path, "--per-layer", "--json"
+        ).stdout
+    )
+    assert data["first_divergence"] == "y"
+    assert data["not_compared"] == []

@@ -22,8 +22,8 @@ def test_outputs_with_verdict_and_trouble(screen) -> None:
         Difference("gone", 0, 0, math.inf, math.inf, -math.inf, 0.0, error="was never computed"),
     )
     render_comparison(Comparison(outputs, (), "feeds.npz"), screen.console, failed=["bad", "gone"])
-    assert line_of(screen.text, "[good]").split() == ["[good]", "exact", "exact", "60.0", "ok"]
-    assert line_of(screen.text, "bad").endswith("differs, NaN 0 -> 2, 2 elements unequal")
+    assert line_of(screen.text, "[good]").split() == ["[good]", "exact", "exact", "60.0", "1", "ok"]
+    assert line_of(screen.text, "bad").endswith("differs, NaN 0 -> 2, 2 unequal")
     assert line_of(screen.text, "gone").endswith("differs, was never computed")
     assert "data: feeds.npz" in screen.text
     assert "2 of 3 outputs differ" in screen.text
@@ -51,3 +51,24 @@ def test_long_names_leave_the_numbers_in_place(screen) -> None:
     render_comparison(compared, screen.console)
     assert max(map(len, screen.text.splitlines())) <= 80
     assert "1.0e-03" in line_of(screen.text, "/layer")
+
+
+def test_the_first_layer_beyond_the_limit_is_named(screen) -> None:
+    layers = (
+        difference("a", 1e-4),
+        difference("b", math.inf, inf_b=3, mismatches=3, op_type="Exp", node="exp_1"),
+        difference("c", math.inf, inf_b=3, mismatches=3),
+    )
+    compared = Comparison((difference("y", 1e-4),), layers, "random:0", not_compared=("gone",))
+    render_comparison(compared, screen.console)
+    lines = screen.text.splitlines()
+    at = lines.index("first layer that diverges: b (Exp exp_1): Inf 0 -> 3, 3 unequal")
+    assert lines[at + 1] == "float values of a that b does not have under their name: 1"
+    assert "inf x worse" not in screen.text
+    assert "nan x worse" not in screen.text
+
+
+def test_no_layer_beyond_the_limit(screen) -> None:
+    compared = Comparison((difference("y", 1e-4),), (difference("a", 0.02),), "random:0")
+    render_comparison(compared, screen.console, limit=0.05)
+    assert "no layer is off by more than 0.05 of its range" in screen.text

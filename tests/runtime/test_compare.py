@@ -152,3 +152,39 @@ def test_sequences_through_emulation() -> None:
     got = compare_models(low, low, feed, emulate=True)
     assert got.max_relative == 0
     assert got.outputs[0].inf_b == 1
+
+
+def test_what_is_not_finite_has_no_signal_left() -> None:
+    got = difference(np.array([1.0, 2]), np.array([1.0, np.nan]))
+    assert (got.sqnr_db, got.cosine) == (-math.inf, 0)
+
+
+def test_the_first_layer_that_diverges_and_where_layers_come_from() -> None:
+    wide = build("g (float[n] x) => (float[n] y) { a = Abs (x) b = Mul (a, a) y = Sqrt (b) }")
+    low = build(
+        "g (float[n] x) => (float[n] y) { a = Abs (x) h = Cast<to = 10> (a) b = Mul (h, h)"
+        " s = Sqrt (b) y = Cast<to = 1> (s) }"
+    )
+    got = compare_models(
+        wide, low, {"x": np.array([300, 2], np.float32)}, emulate=True, per_layer=True
+    )
+    first = got.first_divergence(1e-2)
+    assert first is not None
+    assert (first.name, first.op_type, first.dtype_a, first.dtype_b) == (
+        "b",
+        "Mul",
+        "float32",
+        "float16",
+    )
+    assert got.layers[0].is_equal
+    assert not got.layers[0].is_beyond(0)
+    same = compare_models(wide, wide, {"x": np.ones(2, np.float32)}, per_layer=True)
+    assert same.first_divergence(0) is None
+
+
+def test_layers_that_the_second_model_has_not_are_named() -> None:
+    a = build("g (float[n] x) => (float[n] y) { u = Abs (x) y = Sqrt (u) }")
+    b = build("g (float[n] x) => (float[n] y) { v = Abs (x) y = Sqrt (v) }")
+    x = {"x": np.ones(2, np.float32)}
+    assert compare_models(a, b, x, per_layer=True).not_compared == ("u",)
+    assert compare_models(a, b, x).not_compared == ()
