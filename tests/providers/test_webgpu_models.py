@@ -1,0 +1,108 @@
+"""Converted models on WebGPU: where their nodes run, and how far the outputs are off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import models
+import mpgraph
+from mpgraph import ir
+from mpgraph.runtime import create_session, node_placement, run
+from tests.providers.attention import attention, attention_feed
+from tests.providers.device import Array, both, emulate, of_range
+
+pytestmark = pytest.mark.webgpu
+
+Measured = Callable[[str], None]
+WEBGPU = "WebGpuExecutionProvider"
+
+
+def check(
+    original: ir.Model,
+    converted: ir.Model,
+    feed: Mapping[str, Array],
+    label: str,
+    measured: Measured,
+    *,
+    limit: float,
+    settings: Mapping[str, str] | None = None,
+) -> None:
+    """Run on WebGPU; compare with the original on the CPU, and say what the emulation gives."""
+    wanted = run(create_session(original), feed)
+    real = run(mpgraph.session(converted, target="webgpu", settings=settings), feed)
+    ideal = emulate(converted, feed)
+    for name, exact in wanted.items():
+        assert np.isfinite(real[name]).all()
+        if exact.size > 1:
+            off, foretold = of_range(real[name], exact), of_range(ideal[name], exact)
+            measured(
+                f"webgpu {label}, {name}: {off:.1e} of the range from the original, "
+                f"{foretold:.1e} by the emulation"
+            )
+            assert off <= limit
+
+
+def require_on_gpu(converted: ir.Model, feed: Mapping[str, Any], operators: Iterable[str]) -> None:
+    """Every node of these operators runs on WebGPU, or was folded before the run."""
+    placed = node_placement(converted, "webgpu", feed=dict(feed))
+    there = [node for node in placed.nodes if node.op_type in operators and node.providers]
+    assert there
+    assert [node for node in there if node.providers != (WEBGPU,)] == []
+
+
+def float16_nodes(converted: ir.Model, op_type: str) -> int:
+    return sum(
+        node.op_type == op_type and node.outputs[0].dtype == ir.DataType.FLOAT16
+        for node in ir.nodes(converted)
+    )
+
+
+def test_attention_block(measured: Measured) -> None:
+    model = attention("float16")
+    off = of_range(*both(model, "webgpu", None, **attention_feed(np.dtype(np.float16))))
+    measured(f"webgpu float16 attention block: {off:.1e} of the range from the emulation")
+    assert off <= 4e-3
+
+
+def test_transformer_block(measured: Measured) -> None:
+    original = ir.load(models.build("decoder", layers=1))
+    feed = models.feeds("decoder")[0]
+    converted = mpgraph.convert(original, "mixed_float16", target="webgpu", data=[feed]).model
+    assert float16_nodes(converted, "MatMul")
+    check(original, converted, feed, "decoder block, mixed_float16", measured, limit=5e-3)
+    require_on_gpu(converted, feed, ("MatMul", "Softmax", "Mul", "Add"))
+
+
+def real_model(name: str) -> tuple[ir.Model, dict[str, Any]]:
+    path = models.find(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed: python -m models install {name}")
+    return ir.load(path), models.real_feeds(name)[0]
+
+
+def test_rapidocr_cls(measured: Measured) -> None:
+    original, feed = real_model("rapidocr_cls")
+    feed = {name: array[:1] for name, array in feed.items()}
+    # The probabilities are 0 and 1 to the last digit; what goes into the softmax says more.
+    softmax = next(node for node in original.graph if node.op_type == "Softmax")
+    logits = softmax.inputs[0]
+    assert logits is not None
+    original.graph.outputs.append(logits)
+    converted = mpgraph.convert(original, "mixed_float16", target="webgpu", data=[feed]).model
+    assert float16_nodes(converted, "Conv") > 40
+    check(original, converted, feed, "rapidocr_cls, mixed_float16", measured, limit=5e-3)
+    require_on_gpu(converted, feed, ("Conv", "MatMul", "Softmax"))
+
+
+def test_silero_vad_op18_ifless(measured: Measured) -> None:
+    original, feed = real_model("silero_vad_op18_ifless")
+    converted = mpgraph.convert(original, "mixed_float16", target="webgpu", data=[feed]).model
+    assert float16_nodes(converted, "Conv")
+    # Without int64 kernels the plugin hands index tensors inside the If over on the wrong device.
+    settings = {"enableInt64": "1"}
+    label = "silero_vad_op18_ifless, mixed_float16"
+    check(original, converted, feed, label, measured, limit=5e-3, settings=settings)
