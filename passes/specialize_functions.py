@@ -47,8 +47,7 @@ class _Specializer:
         self._taken = {name for _, name, _ in model.functions}
 
     def run(self) -> bool:
-        main = (scope for scope in ir.graphs(self._model) if scope.function is None)
-        inherit(main, self._resolutions, None)
+        inherit(ir.main_scopes(self._model), self._resolutions, None)
         changed = False
         for function in ir.callers_first(self._model):
             first, *others = self._groups(function) or [[]]

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from mpgraph.cli.options import data_option, json_option, target_option
+from mpgraph.cli.options import (
+    RANDOM,
+    data_option,
+    json_option,
+    samples_option,
+    shapes_option,
+    target_option,
+)
 from mpgraph.cli.output import console, print_json
 from mpgraph.cli.progress import progress_bar
 from mpgraph.cli.settings import parse_settings, set_option
@@ -15,19 +22,12 @@ from mpgraph.cli.shapes import parse_shapes
 
 __all__ = ["command"]
 
-RANDOM = "random"
-
 
 @click.command("bench")
 @click.argument("models", type=Path, nargs=-1, required=True, metavar="MODEL...")
 @data_option("Run on these inputs.  [default: random]")
-@click.option("--samples", type=click.IntRange(min=1), help="Use at most so many samples.")
-@click.option(
-    "--input-shapes",
-    multiple=True,
-    metavar="NAME:SHAPE",
-    help="Shapes for random data: x:1,3 or x:[1,3] or x:1x3 (repeat).",
-)
+@samples_option
+@shapes_option
 @target_option
 @set_option
 @click.option(

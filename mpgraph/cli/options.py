@@ -9,10 +9,13 @@ from typing import Any, TypeVar
 import click
 
 __all__ = [
+    "RANDOM",
     "data_option",
     "json_option",
     "model_argument",
     "policy_options",
+    "samples_option",
+    "shapes_option",
     "target_option",
     "verbosity_options",
 ]
@@ -31,6 +34,17 @@ target_option = click.option(
     help="Where the model will run: a name of `mpgraph targets` or of a provider "
     "(also --ep, --providers).",
 )
+samples_option = click.option(
+    "--samples", type=click.IntRange(min=1), help="Use at most so many samples."
+)
+shapes_option = click.option(
+    "--input-shapes",
+    multiple=True,
+    metavar="NAME:SHAPE",
+    help="Shapes for random data: x:1,3 or x:[1,3] or x:1x3 (repeat).",
+)
+RANDOM = "random"
+"""The data that a command takes where it needs some and was given none."""
 DATA_HELP = (
     "FILE.npz (leading axis: samples), .npy, a folder of .npz, test_data_set_*/ of .pb, "
     "Polygraphy .json, SCRIPT.py[:FUNCTION], or random[:SEED] "

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mpgraph.cli.options import data_option, json_option, target_option
+from mpgraph.cli.options import (
+    RANDOM,
+    data_option,
+    json_option,
+    samples_option,
+    shapes_option,
+    target_option,
+)
 from mpgraph.cli.output import check_output, console, print_json, write_text
 from mpgraph.cli.shapes import parse_shapes
 from mpgraph.cli.tolerance import parse_tolerances, passes
@@ -18,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 RELATIVE = 1e-2
-RANDOM = "random"
 _EMULATED = "Every float16, bfloat16 and float8 value rounded as a GPU would (--emulate)."
 
 
@@ -26,13 +32,8 @@ _EMULATED = "Every float16, bfloat16 and float8 value rounded as a GPU would (--
 @click.argument("a", type=Path)
 @click.argument("b", type=Path)
 @data_option("Run both models on these inputs.  [default: random]")
-@click.option("--samples", type=click.IntRange(min=1), help="Use at most so many samples.")
-@click.option(
-    "--input-shapes",
-    multiple=True,
-    metavar="NAME:SHAPE",
-    help="Shapes for random data: x:1,3 or x:[1,3] or x:1x3 (repeat).",
-)
+@samples_option
+@shapes_option
 @click.option("--per-layer", is_flag=True, help="Also compare the values inside, by name.")
 @click.option(
     "--emulate/--no-emulate",

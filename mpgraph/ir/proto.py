@@ -18,7 +18,7 @@ from mpgraph.ir.scopes import graphs
 from mpgraph.ir.tensors import all_tensors, external_bytes, replaced_tensors
 from mpgraph.ir.walk import survey
 
-__all__ = ["in_memory", "serialized", "to_bytes", "to_proto", "to_proto_without_weights"]
+__all__ = ["in_memory", "serialized", "stub_of", "to_bytes", "to_proto", "to_proto_without_weights"]
 
 
 def to_proto(model: onnx_ir.Model) -> ModelProto:
@@ -58,17 +58,22 @@ def to_proto_without_weights(model: onnx_ir.Model, limit_bytes: int = 1024) -> M
     def stub(tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:
         if tensor.dtype == DataType.STRING or tensor.nbytes <= limit_bytes:
             return in_memory(tensor)
-        return onnx_ir.ExternalTensor(
-            STUB_LOCATION,
-            offset=None,
-            length=None,
-            dtype=tensor.dtype,
-            shape=onnx_ir.Shape(tensor.shape.numpy()),
-            name=tensor.name or "",
-        )
+        return stub_of(tensor, STUB_LOCATION)
 
     with replaced_tensors(model, stub):
         return serialized(model)
+
+
+def stub_of(tensor: onnx_ir.TensorProtocol, location: str) -> onnx_ir.ExternalTensor:
+    """Returns an external tensor of the same name, dtype and shape, without a place in a file."""
+    return onnx_ir.ExternalTensor(
+        location,
+        offset=None,
+        length=None,
+        dtype=tensor.dtype,
+        shape=onnx_ir.Shape(tensor.shape.numpy()),
+        name=tensor.name or "",
+    )
 
 
 def in_memory(tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:

@@ -19,6 +19,7 @@ __all__ = [
     "function_scopes",
     "graphs",
     "holds_graphs",
+    "main_scopes",
     "module_alias",
     "module_scope",
     "nodes",
@@ -57,9 +58,14 @@ def graphs(model: onnx_ir.Model) -> Iterator[GraphScope]:
     Depth first, an outer graph before its inner ones, functions after the main graph. onnx-ir's
     `Model.graphs` leaves functions out and its `RecursiveGraphIterator` enters subgraphs twice.
     """
-    yield from _walk(GraphScope(model.graph, "main", None, None, model.opset_imports))
+    yield from main_scopes(model)
     for function in model.functions.values():
         yield from function_scopes(function)
+
+
+def main_scopes(model: onnx_ir.Model) -> Iterator[GraphScope]:
+    """Yields the main graph and its subgraphs, an outer graph before its inner ones."""
+    yield from _walk(GraphScope(model.graph, "main", None, None, model.opset_imports))
 
 
 def function_scopes(function: onnx_ir.Function) -> Iterator[GraphScope]:

@@ -8,7 +8,7 @@ from onnx_ir import DataType, serde
 
 from mpgraph.ir.checker import STUB_LOCATION
 from mpgraph.ir.clone import clone
-from mpgraph.ir.proto import in_memory, serialized
+from mpgraph.ir.proto import in_memory, serialized, stub_of
 from mpgraph.ir.repair import repair, set_types_aside
 from mpgraph.ir.shadowing import rename_shadowing_values
 from mpgraph.ir.tensors import replace_tensors, replaced_tensors
@@ -32,14 +32,7 @@ def with_stubs(model: onnx_ir.Model) -> tuple[ModelProto, Weights]:
             return in_memory(tensor)
         location = f"{STUB_LOCATION}#{len(weights)}"
         weights[location] = tensor
-        return onnx_ir.ExternalTensor(
-            location,
-            offset=None,
-            length=None,
-            dtype=tensor.dtype,
-            shape=onnx_ir.Shape(tensor.shape.numpy()),
-            name=tensor.name or "",
-        )
+        return stub_of(tensor, location)
 
     with replaced_tensors(model, stub):
         return serialized(model), weights

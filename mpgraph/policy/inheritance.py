@@ -28,7 +28,7 @@ def resolve_nodes(model: ir.Model, policy: PolicyMap) -> Resolutions:
     found = own_resolutions(model, policy)
     if not policy.rules:
         return found
-    inherit(_main_scopes(model), found, None)
+    inherit(ir.main_scopes(model), found, None)
     calls = ir.function_calls(model)
     for function in ir.callers_first(model):
         given = [(node, found[node]) for node in calls[function.identifier()]]
@@ -85,7 +85,3 @@ def held_by(node: ir.Node, resolution: Resolution) -> Resolution | None:
 def _is_inserted(node: ir.Node) -> bool:
     origin = ir.origin(node)
     return origin is not None and origin[0] != "version-convert"
-
-
-def _main_scopes(model: ir.Model) -> Iterable[ir.GraphScope]:
-    return (scope for scope in ir.graphs(model) if scope.function is None)
