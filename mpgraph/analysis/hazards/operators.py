@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
+from mpgraph.analysis.moves import MOVES_ELEMENTS
+
 __all__ = ["BOUNDING", "MOVES"]
 
-MOVES = frozenset(
-    [
-        "Abs",
-        "Cast",
-        "CastLike",
-        "DepthToSpace",
-        "Expand",
-        "Flatten",
-        "Gather",
-        "GatherElements",
-        "GatherND",
-        "Identity",
-        "Neg",
-        "Reshape",
-        "ReverseSequence",
-        "Slice",
-        "SpaceToDepth",
-        "Split",
-        "Squeeze",
-        "Tile",
-        "Transpose",
-        "Unsqueeze",
-    ]
-)
+MOVES = MOVES_ELEMENTS | {"Cast", "CastLike"}
 """Operators that hand the magnitudes of their first operand on as they are."""
 
 BOUNDING = frozenset(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from mpgraph import ir
+from mpgraph.analysis.moves import MOVES_ELEMENTS
 
 __all__ = ["LARGEST_EPSILON_EXPONENT", "Relation", "relation"]
 
@@ -41,45 +42,25 @@ class Relation:
     epsilon: str = ""
 
 
-_FIRST_OPERAND = frozenset(
-    [
-        "Abs",
-        "AveragePool",
-        "CumSum",
-        "DepthToSpace",
-        "Expand",
-        "Flatten",
-        "Gather",
-        "GatherElements",
-        "GatherND",
-        "GlobalAveragePool",
-        "GlobalMaxPool",
-        "Identity",
-        "LeakyRelu",
-        "MaxPool",
-        "Neg",
-        "PRelu",
-        "ReduceL1",
-        "ReduceL2",
-        "ReduceMax",
-        "ReduceMean",
-        "ReduceMin",
-        "ReduceSum",
-        "Relu",
-        "Reshape",
-        "ReverseSequence",
-        "Slice",
-        "SpaceToDepth",
-        "Split",
-        "Squeeze",
-        "Tile",
-        "TopK",
-        "Transpose",
-        "Trilu",
-        "Unsqueeze",
-        "Upsample",
-    ]
-)
+_FIRST_OPERAND = MOVES_ELEMENTS | {
+    "AveragePool",
+    "CumSum",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+    "LeakyRelu",
+    "MaxPool",
+    "PRelu",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceSum",
+    "Relu",
+    "TopK",
+    "Trilu",
+    "Upsample",
+}
 """f(a x) = a f(x) for a > 0 in operand 0; the others hold shapes, indices or slopes."""
 
 _ALL_OPERANDS = frozenset(["Add", "Concat", "Max", "Mean", "Min", "Sub", "Sum"])
