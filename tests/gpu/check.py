@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def cases() -> Iterator[Case]:
     for name in REAL:
         path = models.find(name)
         if path is not None:
-            yield Case(name, lambda path=path: ir.load(path), lambda name=name: feeds_of(name))  # type: ignore[misc]
+            yield Case(name, partial(ir.load, path), partial(feeds_of, name))
 
 
 def feeds_of(name: str) -> list[Feed]:
