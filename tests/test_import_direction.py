@@ -26,10 +26,12 @@ ENGINE = set(BELOW)
 # The names that Keras has for policies, under the modules that Keras has.
 BELOW["config"] = BELOW["dtype_policies"] = BELOW["mixed_precision"] = {"policy"}
 BELOW["passes"] = ENGINE
-BELOW["report"] = ENGINE
+# Facts and findings about a model; the job that collects them stands on the whole engine.
+BELOW["auditing"] = ENGINE
+BELOW["report"] = ENGINE | {"auditing"}
 BELOW["conversion"] = ENGINE | {"report"}
 BELOW["compat"] = ENGINE | {"report", "conversion"}
-BELOW["cli"] = ENGINE | {"report", "conversion", "compat", "mpgraph"}
+BELOW["cli"] = ENGINE | {"auditing", "report", "conversion", "compat", "mpgraph"}
 BELOW["__main__"] = {"cli"}
 # The public names are lazy, so the package itself may name everything but its command line.
 BELOW["mpgraph"] = set(BELOW) - {"passes", "cli", "__main__"}
