@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mpgraph import ir
+from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.errors import InputError
 from mpgraph.passmgr import (
     Facts,
@@ -134,7 +135,7 @@ def convert(
         facts = Facts(as_policy_map(conversion_policy() if policy is None else policy), chosen)
         if data is not None:
             facts.put(load_data(data, input_specs(model)))
-        before = take_inventory(model)
+        before = take_inventory(model, infer_types(model))
         text = (CONVERT if data is None else CONVERT_WITH_DATA).format(
             keep_io_types=_switch(keep_io_types),
             allow_slow=_switch(allow_slow),
@@ -150,9 +151,8 @@ def convert(
                 _fresh(source), model, chosen.name, compared, keep_io_types=keep_io_types
             )
         plan = facts.get(Plan)
-        return Conversion(
-            model, plan, ConversionReport(before, take_inventory(model), plan, checked)
-        )
+        after = take_inventory(model, facts.find(TypeFlow) or infer_types(model))
+        return Conversion(model, plan, ConversionReport(before, after, plan, checked))
 
 
 def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -51,7 +51,8 @@ class AssignPolicy(Pass):
         _refuse_quantization(policy)
         graph = build_cells(model, flow, keep_io_types=self.keep_io_types)
         resolutions = resolve_nodes(model, policy)
-        choices = [_choose(cell, policy, resolutions) for cell in graph.cells]
+        choose = _Chooser(policy, resolutions).choose
+        choices = [choose(cell) for cell in graph.cells]
         facts.put(Draft(graph, flow, policy, choices))
         return False
 
@@ -66,16 +67,33 @@ def _refuse_quantization(policy: PolicyMap) -> None:
             )
 
 
-def _choose(cell: Cell, policy: PolicyMap, resolutions: Mapping[ir.Node, Resolution]) -> Choice:
-    if cell.fixed:
-        return Choice(frozenset({cell.dtype}), Reason("schema", cell.fixed))
-    nodes = tuple(cell.nodes)
-    if not nodes:
-        explicit = _explicit_owner(cell, resolutions)
+class _Chooser:
+    """Chooses for cells; nodes of one operator and resolution share their choice."""
+
+    def __init__(self, policy: PolicyMap, resolutions: Mapping[ir.Node, Resolution]) -> None:
+        self._policy = policy
+        self._resolutions = resolutions
+        self._known: dict[Hashable, Choice] = {}
+
+    def choose(self, cell: Cell) -> Choice:
+        if cell.fixed:
+            return Choice(frozenset({cell.dtype}), Reason("schema", cell.fixed))
+        choices = [self._choose_for_node(cell, node) for node in cell.nodes]
+        if choices:
+            return _strictest(choices)
+        explicit = _explicit_owner(cell, self._resolutions)
         if explicit is not None:
             return _choose_for_node(cell, explicit)
-        return _choose_without_node(cell, policy)
-    return _strictest(_choose_for_node(cell, resolutions[node], node) for node in nodes)
+        return _choose_without_node(cell, self._policy)
+
+    def _choose_for_node(self, cell: Cell, node: ir.Node) -> Choice:
+        resolution = self._resolutions[node]
+        # By identity, which the mapping keeps alive: a resolution holds whole rules.
+        key = id(resolution), cell.dtype, node.domain, node.op_type
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _choose_for_node(cell, resolution, node)
+        return known
 
 
 def _explicit_owner(cell: Cell, resolutions: Mapping[ir.Node, Resolution]) -> Resolution | None:
@@ -84,8 +102,10 @@ def _explicit_owner(cell: Cell, resolutions: Mapping[ir.Node, Resolution]) -> Re
     return next((one for one in owners if one.explicit), None)
 
 
-def _strictest(choices: Iterable[Choice]) -> Choice:
+def _strictest(choices: Sequence[Choice]) -> Choice:
     """Of several nodes in one cell: an explicit rule first, then the one with the least freedom."""
+    if len(choices) == 1:
+        return choices[0]
     return min(choices, key=lambda choice: (not choice.explicit, len(choice.allowed)))
 
 

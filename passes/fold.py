@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,23 +32,36 @@ class Fold(Pass):
     """
 
     name: ClassVar[str] = "fold"
+    keeps: ClassVar[tuple[type, ...]] = (TypeFlow,)
 
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Fold every graph of the model, inner ones included."""
         changed = False
         scopes = tuple(ir.graphs(model))
-        casts = [(scope, node) for scope in scopes for node in scope.graph if _is_cast(node)]
-        flow = infer_types(model) if casts else TypeFlow()
-        for scope, node in casts:
+        found = [[node for node in scope.graph if _may_go(node)] for scope in scopes]
+        casts = [list(filter(_is_cast, nodes)) for nodes in found]
+        flow = _types(model, facts) if any(casts) else TypeFlow()
+        for scope, nodes in zip(scopes, casts, strict=True):
             if scope.function is None or not flow.polymorphic:
-                changed |= _fold_cast(node, flow)
-        for graph in dict.fromkeys(scope.graph for scope, _ in casts):
-            changed |= _merge_casts(graph)
-        for node in reversed([node for _, node in casts]):
+                changed |= any([_fold_cast(node, flow) for node in nodes])
+        for nodes in casts:
+            changed |= _merge_casts(nodes)
+        for node in (node for nodes in reversed(found) for node in reversed(nodes)):
             changed |= _remove_if_dead(node)
-        for scope in reversed(scopes):
-            changed |= _remove_dead_constants(scope.graph)
+        for scope in scopes:
+            changed |= _remove_dead_initializers(scope.graph)
         return changed
+
+
+def _types(model: ir.Model, facts: Facts) -> TypeFlow:
+    """The types of all values, which folding leaves as they are."""
+    flow = infer_types(model)
+    facts.put(flow)
+    return flow
+
+
+def _may_go(node: ir.Node) -> bool:
+    return node.op_type in ("Cast", "Constant") and node.domain == ""
 
 
 def _is_cast(node: ir.Node | None) -> bool:
@@ -102,12 +116,12 @@ def _rename(source: ir.Value, result: ir.Value) -> bool:
     return True
 
 
-def _merge_casts(graph: ir.Graph) -> bool:
+def _merge_casts(casts: Sequence[ir.Node]) -> bool:
     """Let the consumers of a Cast that repeats an earlier one of the same graph take that one's."""
     changed = False
     known: dict[tuple[ir.Value | None, str], ir.Value] = {}
-    for node in graph:
-        if not _is_cast(node) or any(one.is_ref() for one in node.attributes.values()):
+    for node in casts:
+        if any(one.is_ref() for one in node.attributes.values()):
             continue
         result = node.outputs[0]
         attributes = sorted((one.name, one.value) for one in node.attributes.values())
@@ -125,7 +139,7 @@ def _remove_if_dead(node: ir.Node) -> bool:
     return True
 
 
-def _remove_dead_constants(graph: ir.Graph) -> bool:
+def _remove_dead_initializers(graph: ir.Graph) -> bool:
     dead = [
         value
         for value in graph.initializers.values()
@@ -133,14 +147,7 @@ def _remove_dead_constants(graph: ir.Graph) -> bool:
     ]
     for value in dead:
         del graph.initializers[value.name or ""]
-    constants = [
-        node
-        for node in graph
-        if (node.domain, node.op_type) == ("", "Constant") and _is_dead(node.outputs[0])
-    ]
-    if constants:
-        graph.remove(constants, safe=True)
-    return bool(dead or constants)
+    return bool(dead)
 
 
 def _is_dead(value: ir.Value) -> bool:

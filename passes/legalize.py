@@ -26,6 +26,9 @@ __all__ = ["Legalize"]
 _FLOAT = ir.DataType.FLOAT
 _LOW = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 
+_Imports = Mapping[ir.Graph | None, Mapping[str, int]]
+"""The opsets in force in each graph."""
+
 
 @dataclass(frozen=True)
 class Legalize(Pass):
@@ -52,9 +55,7 @@ class Legalize(Pass):
         draft = facts.get(Draft)
         target = get_target(self.target) if self.target else facts.get(Target)
         legality = _Legality(draft.flow, target, model.opset_imports.get(""))
-        imports = {
-            node: scope.opset_imports for scope in draft.graph.scopes for node in scope.graph
-        }
+        imports: _Imports = {scope.graph: scope.opset_imports for scope in draft.graph.scopes}
         for cell in draft.graph.cells:
             if not cell.fixed:
                 choice = draft.choices[cell.index]
@@ -78,9 +79,7 @@ class _Legality:
         self._known: dict[Hashable, tuple[str, frozenset[str] | None]] = {}
         self.following: dict[ir.Node, frozenset[str]] = {}
 
-    def legal_choice(
-        self, cell: Cell, choice: Choice, imports: Mapping[ir.Node, Mapping[str, int]]
-    ) -> Choice:
+    def legal_choice(self, cell: Cell, choice: Choice, imports: _Imports) -> Choice:
         for dtype in sorted(choice.allowed):
             if dtype not in _LOW and (dtype != ir.DataType.DOUBLE or cell.dtype == dtype):
                 continue
@@ -100,16 +99,14 @@ class _Legality:
                     break
         return choice
 
-    def _site_problem(
-        self, site: Site, dtype: ir.DataType, imports: Mapping[ir.Node, Mapping[str, int]]
-    ) -> str:
+    def _site_problem(self, site: Site, dtype: ir.DataType, imports: _Imports) -> str:
         if site.kind == "node" and site.node is not None:
-            return self._problem(site.node, site.variables, dtype, imports[site.node])
+            return self._problem(site.node, site.variables, dtype, imports[site.node.graph])
         if not self._runs_cast(dtype):
             return f"{self.target.provider} has no {ir.dtype_name(dtype)} kernel for Cast"
         if site.node is None:
             return ""
-        opset = ir.opset_of(site.node.domain, imports[site.node])
+        opset = ir.opset_of(site.node.domain, imports[site.node.graph])
         operator = None if opset is None else lookup(site.node.domain, site.node.op_type, opset)
         if operator is None or any(
             tensor(dtype) in allowed for allowed in operator.variables.values()
@@ -163,9 +160,10 @@ class _Legality:
             ir.opset_of(node.domain, imports),
             variables,
             dtype,
-            tuple(self.flow.type(value) for value in node.inputs),
-            tuple((self.flow.type(value), bool(value.name)) for value in node.outputs),
-            tuple(sorted((name, repr(one.value)) for name, one in node.attributes.items())),
+            self.flow.each_type(node.inputs),
+            self.flow.each_type(node.outputs),
+            tuple([bool(value.name) for value in node.outputs]),
+            tuple(sorted((name, repr(one.value)) for name, one in node.attributes.data.items())),
         )
 
     def _find_problem(

@@ -30,7 +30,7 @@ class Normalize(Pass):
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Normalize the model in place."""
         changed = _drop_initializer_inputs(model)
-        while (flow := infer_types(model)).polymorphic:
+        while model.functions and (flow := infer_types(model)).polymorphic:
             _specialize(model, flow)
             changed = True
         return changed

@@ -53,7 +53,7 @@ class PlaceCasts(Pass):
         draft = facts.get(Draft)
         target = get_target(self.target) if self.target else facts.get(Target)
         measured = facts.find(Measurements)
-        counts = element_counts(model, draft.flow, _measured_counts(measured))
+        counts = element_counts(draft.graph.scopes, draft.flow, _measured_counts(measured))
         traffic = measure_traffic(draft.graph, counts, target.kernel_overhead_bytes)
         start = [
             _start(cell, choice)
@@ -154,7 +154,7 @@ def _assignment(
         stage=reason.stage,
         rule=reason.rule,
         reason=reason.text,
-        overruled=tuple(_lost_text(one) for one in choice.overruled),
+        overruled=tuple(map(_lost_text, choice.overruled)),
     )
 
 

@@ -123,7 +123,7 @@ class _Trial:
         self._draft = draft
         self._facts = facts
         self._reference = RoundingError(model, facts.get(DataSet), samples)
-        counts = element_counts(model, draft.flow)
+        counts = element_counts(draft.graph.scopes, draft.flow)
         self._elements = measure_traffic(draft.graph, counts, 0).elements
 
     def error(self, wide: Iterable[int]) -> float:

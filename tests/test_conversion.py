@@ -85,6 +85,15 @@ def test_a_float32_policy_changes_no_node_and_no_weight(name):
     assert outline(converted) == outline(model)
 
 
+def test_a_second_conversion_leaves_the_cast_of_an_output_whose_extents_are_only_named():
+    model = build("g (float[2,256] x) => (float[n,m] y) { y = MatMul (x, w) }",
+                  w=np.ones((256, 256), np.float32))  # fmt: skip
+    once = convert(model, policy="float16", target="cuda").model
+    again = convert(once, policy="float16", target="cuda").model
+    assert casts(once)[-1][1:] == ("y", ir.DataType.FLOAT)
+    assert ir.print_model(again) == ir.print_model(once)
+
+
 @pytest.mark.parametrize("name", ["mlp", "if_captures", "loop_state", "functions", "sequences"])
 def test_saved_and_loaded_it_is_the_same_model(name, tmp_path):
     result = convert(models.build(name), policy="mixed_float16", target="cuda")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mpgraph import ir
 
@@ -21,8 +21,7 @@ __all__ = ["Cell", "CellGraph", "CellKind", "Site"]
 CellKind = Literal["node", "input", "output", "carried", "branch", "scan", "parameter", "fixed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """One place that belongs to a cell.
 
     Attributes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from mpgraph import ir
 from mpgraph.analysis.cells import CellGraph
@@ -16,8 +17,7 @@ from mpgraph.analysis.cells import CellGraph
 __all__ = ["Edge", "Traffic", "measure_traffic", "modelled_bytes"]
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """A value that can be cast, with the cells it runs between.
 
     Attributes:

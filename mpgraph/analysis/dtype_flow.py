@@ -8,9 +8,9 @@ the results of unknown operators.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from typing import ClassVar, cast
 
 from mpgraph import ir
 from mpgraph.schema import (
@@ -54,9 +54,16 @@ class TypeFlow:
     polymorphic: set[ir.OperatorIdentifier] = field(default_factory=set)
     shapes: Mapping[ir.Value, ir.Dims] = field(default_factory=dict)
 
+    until_modified: ClassVar[bool] = True
+
     def type(self, value: ir.Value | None) -> str | None:
         """The type string of a value; None where it is unknown or the operand is absent."""
         return None if value is None else self.types.get(value)
+
+    def each_type(self, values: Iterable[ir.Value | None]) -> tuple[str | None, ...]:
+        """The type strings of several values, as `type` gives each."""
+        # None is never a key, so that an absent operand is not found.
+        return tuple(map(self.types.get, cast("Iterable[ir.Value]", values)))
 
     def dtype(self, value: ir.Value | None) -> ir.DataType | None:
         """The element dtype of a value, also inside a sequence or optional."""
@@ -114,8 +121,8 @@ class _Inference:
         types = self.flow.types
         operands = tuple([None if value is None else types.get(value) for value in node.inputs])
         results = self._results(node, operands, imports, bindings)
-        for value, known in zip_longest(node.outputs, results[: len(node.outputs)]):
-            found = known or type_of(value.type)
+        for index, value in enumerate(node.outputs):
+            found = (results[index] if index < len(results) else None) or type_of(value.type)
             if found is not None:
                 types[value] = found
 

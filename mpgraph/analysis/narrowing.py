@@ -63,4 +63,4 @@ def _narrowed_cell(cell: Cell, following: Mapping[ir.Node, frozenset[str]]) -> C
 def _narrowed_site(site: Site, following: Mapping[ir.Node, frozenset[str]]) -> Site:
     if site.kind != "node" or site.node is None or site.node not in following:
         return site
-    return replace(site, variables=following[site.node])
+    return site._replace(variables=following[site.node])

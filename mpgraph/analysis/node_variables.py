@@ -90,8 +90,8 @@ def likeness(node: ir.Node, flow: TypeFlow, imports: Mapping[str, int]) -> Hasha
     return (
         operator,
         ir.opset_of(node.domain, imports),
-        tuple(map(flow.type, node.inputs)),
-        tuple(map(flow.type, node.outputs)),
+        flow.each_type(node.inputs),
+        flow.each_type(node.outputs),
     )
 
 

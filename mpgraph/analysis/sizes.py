@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import prod
 
@@ -16,28 +16,35 @@ _UNKNOWN_EXTENT = 64
 
 
 def element_counts(
-    model: ir.Model, flow: TypeFlow, measured: Mapping[str, int] | None = None
+    scopes: Iterable[ir.GraphScope],
+    flow: TypeFlow,
+    measured: Mapping[str, int] | None = None,
 ) -> dict[ir.Value, int]:
-    """Estimate the number of elements of every value of ``model``.
+    """Estimate the number of elements of every value of some graphs.
 
     A measured count wins; then the inferred shape, in which an unknown leading extent counts as 1
     (a batch) and any other unknown extent, negative ones included, as 64; a value without a shape
-    counts as much as the largest operand of its node.
+    counts as much as the largest operand of its node. The result of a Cast counts as much as its
+    operand, whatever shape an output of the model declares: a Cast would else be moved to the side
+    of which less is known.
 
     Args:
-        model: The model.
-        flow: The types and shapes of its values.
+        scopes: The graphs of a model, an outer one before its inner ones.
+        flow: The types and shapes of their values.
         measured: Element counts by value name, from running the model on data.
     """
     known = measured or {}
     counts: dict[ir.Value, int] = {}
-    for scope in ir.graphs(model):
+    for scope in scopes:
         for value in (*scope.graph.initializers.values(), *scope.graph.inputs):
             counts[value] = _count(value, flow, known, 1)
         for node in scope.graph:
-            largest = max((counts.get(value, 1) for value in node.inputs if value), default=1)
+            largest = max([counts.get(value, 1) for value in node.inputs if value], default=1)
             for value in node.outputs:
-                counts[value] = _count(value, flow, known, largest)
+                if node.op_type == "Cast" and node.domain == "":
+                    counts[value] = known.get(value.name or "", largest)
+                else:
+                    counts[value] = _count(value, flow, known, largest)
     return counts
 
 

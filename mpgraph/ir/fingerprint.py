@@ -32,19 +32,22 @@ def fingerprint(model: onnx_ir.Model) -> str:
         _add_values(add, "in", scope.graph.inputs)
         for name, value in sorted(scope.graph.initializers.items()):
             add("initializer", name, tensor_key(value.const_value) if value.const_value else "")
-        for node in scope.graph:
-            attributes = node.attributes.data
-            add(
-                *(node.domain, node.op_type, node.overload, node.name or ""),
-                *["" if value is None else value.name for value in node.inputs],
-                ">",
-                *_without_trailing_gaps([value.name or "" for value in node.outputs]),
-                *sorted((name, attribute_key(attr)) for name, attr in attributes.items()),
-            )
+        entries += map(_node_entry, scope.graph)
         _add_values(add, "out", scope.graph.outputs)
     for function in model.functions.values():
         add("function", *function.identifier(), *map(attribute_key, function.attributes.values()))
     return hashlib.sha256("\x1e".join((*entries, "")).encode()).hexdigest()
+
+
+def _node_entry(node: onnx_ir.Node) -> str:
+    parts = [node.domain, node.op_type, node.overload, node.name or ""]
+    parts += ["" if value is None else str(value.name) for value in node.inputs]
+    parts.append(">")
+    parts += _without_trailing_gaps([value.name or "" for value in node.outputs])
+    attributes = node.attributes.data
+    if attributes:
+        parts += map(str, sorted((name, attribute_key(one)) for name, one in attributes.items()))
+    return "\x1f".join(parts)
 
 
 def _without_trailing_gaps(names: list[str]) -> list[str]:

@@ -50,13 +50,13 @@ def load(source: str | os.PathLike[str] | ModelProto | onnx_ir.Model) -> onnx_ir
         found = survey(proto)
         data_files = check_external_data(found.tensors(), folder, str(path))
         model = _checked_model(proto, found, str(path))
-        for tensor in all_tensors(model):
-            if isinstance(tensor, onnx_ir.ExternalTensor):
-                # onnx-ir's own load leaves out functions, and a folder of "" switches off its
-                # checks of where the data lies.
-                tensor.base_dir = folder
         if data_files:
             model.meta[EXTERNAL_PATHS] = data_files
+            for tensor in all_tensors(model):
+                if isinstance(tensor, onnx_ir.ExternalTensor):
+                    # onnx-ir's own load leaves out functions, and a folder of "" switches off its
+                    # checks of where the data lies.
+                    tensor.base_dir = folder
     return model
 
 
@@ -84,7 +84,8 @@ def _checked_model(proto: ModelProto, found: Survey, where: str) -> onnx_ir.Mode
         model = serde.deserialize_model(proto)
     except serde.SerdeError as error:
         raise InvalidModelError(where, f"is not supported: {_root_cause(error)}") from error
-    rename_shadowing_values(model)
+    if found.holds_subgraphs:
+        rename_shadowing_values(model)
     try:
         verify_structure(model)
     except VerificationError as error:

@@ -26,10 +26,10 @@ class Namer:
             self._values.update(value.name for value in graph.inputs if value.name)
             self._values.update(value.name for value in graph.outputs if value.name)
             self._values.update(graph.initializers)
-            self._nodes.update(node.name for node in graph if node.name)
-            self._values.update(
-                value.name for node in graph for value in node.outputs if value.name
-            )
+            for node in graph:
+                if node.name:
+                    self._nodes.add(node.name)
+                self._values.update([value.name for value in node.outputs if value.name])
 
     def value_name(self, base: str) -> str:
         """Returns `base`, or `base_1`, `base_2`, ... whichever is the first free value name."""

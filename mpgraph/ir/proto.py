@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import onnx_ir
 from onnx import GraphProto, ModelProto, TensorProto
 from onnx_ir import DataType, serde
@@ -13,9 +10,9 @@ from mpgraph.errors import OutputError
 from mpgraph.ir.checker import STUB_LOCATION
 from mpgraph.ir.files import PROTOBUF_LIMIT
 from mpgraph.ir.memory import paused_gc
+from mpgraph.ir.preparation import prepared
 from mpgraph.ir.repair import restore_types
-from mpgraph.ir.scopes import graphs
-from mpgraph.ir.tensors import all_tensors, external_bytes, replaced_tensors
+from mpgraph.ir.tensors import Replace, all_tensors, external_bytes
 from mpgraph.ir.walk import survey
 
 __all__ = ["in_memory", "serialized", "stub_of", "to_bytes", "to_proto", "to_proto_without_weights"]
@@ -34,8 +31,7 @@ def to_proto(model: onnx_ir.Model) -> ModelProto:
             f"has {size / 2**30:.1f} GiB of weights, a ModelProto holds at most 2 GiB",
             "save it to a file: the weights then go to external data",
         )
-    with replaced_tensors(model, in_memory):
-        return serialized(model)
+    return serialized(model, in_memory)
 
 
 def to_bytes(model: onnx_ir.Model) -> bytes:
@@ -60,8 +56,7 @@ def to_proto_without_weights(model: onnx_ir.Model, limit_bytes: int = 1024) -> M
             return in_memory(tensor)
         return stub_of(tensor, STUB_LOCATION)
 
-    with replaced_tensors(model, stub):
-        return serialized(model)
+    return serialized(model, stub)
 
 
 def stub_of(tensor: onnx_ir.TensorProtocol, location: str) -> onnx_ir.ExternalTensor:
@@ -103,34 +98,24 @@ def in_memory(tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:
     )
 
 
-def serialized(model: onnx_ir.Model) -> ModelProto:
-    """Serializes a model as its tensors are, and undoes what onnx-ir adds and sets aside."""
-    with paused_gc(), _without_typeless_shapes(model):
+def serialized(model: onnx_ir.Model, replace: Replace) -> ModelProto:
+    """Serializes a model, and undoes what onnx-ir adds and sets aside.
+
+    Args:
+        model: Unchanged after the call.
+        replace: Returns the tensor that is written in the place of one of the model's.
+    """
+    with paused_gc(), prepared(model, replace) as preparation:
         proto = serde.serialize_model(model)
-        found = survey(proto)
-        restore_types(found)
-        for graph, _ in found.graphs:
-            if isinstance(graph, GraphProto):
-                _drop_initializer_infos(graph)
-        for tensor in found.tensors():
-            _drop_repeated_metadata(tensor)
+        if preparation.needs_mending:
+            found = survey(proto)
+            restore_types(found)
+            for graph, _ in found.graphs:
+                if isinstance(graph, GraphProto):
+                    _drop_initializer_infos(graph)
+            for tensor in found.tensors():
+                _drop_repeated_metadata(tensor)
     return proto
-
-
-@contextmanager
-def _without_typeless_shapes(model: onnx_ir.Model) -> Iterator[None]:
-    """A shape without a type cannot be written; onnx-ir leaves an empty entry and a log line."""
-    undo: list[tuple[onnx_ir.Value, onnx_ir.Shape]] = []
-    try:
-        for scope in graphs(model):
-            for value in (*scope.graph.inputs, *(v for node in scope.graph for v in node.outputs)):
-                if value.type is None and value.shape is not None:
-                    undo.append((value, value.shape))
-                    value.shape = None
-        yield
-    finally:
-        for value, shape in undo:
-            value.shape = shape
 
 
 def _drop_initializer_infos(graph: GraphProto) -> None:

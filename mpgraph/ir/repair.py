@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 
+import onnx_ir
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto
 
 from mpgraph.errors import InvalidModelError
 from mpgraph.ir.walk import Survey
 
-__all__ = ["repair", "restore_types", "set_types_aside"]
+__all__ = ["repair", "restore_types", "set_types_aside", "type_set_aside"]
 
 _TYPE_KEY = "mpgraph.type"
 
@@ -55,6 +56,12 @@ def restore_types(found: Survey) -> None:
                     info.type.ParseFromString(base64.b64decode(entry.value))
                     del info.metadata_props[index]
                     break
+
+
+def type_set_aside(value: onnx_ir.Value) -> TypeProto | None:
+    """Returns the type of a value that `set_types_aside` moved away; None where there is none."""
+    text = value.metadata_props.get(_TYPE_KEY)
+    return None if text is None else TypeProto.FromString(base64.b64decode(text))
 
 
 def _unify_default_domain(proto: ModelProto, where: str) -> None:

@@ -18,7 +18,7 @@ from mpgraph.ir.load import EXTERNAL_PATHS
 from mpgraph.ir.memory import paused_gc
 from mpgraph.ir.proto import in_memory, serialized, to_proto
 from mpgraph.ir.tensor_writer import write_tensor
-from mpgraph.ir.tensors import all_tensors, replaced_tensors
+from mpgraph.ir.tensors import all_tensors
 from mpgraph.ir.wire import EmbeddedModel
 
 __all__ = ["save"]
@@ -101,8 +101,7 @@ def _save_embedded(
     def stand_in(tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:
         return _stub(tensor, "", None) if id(tensor) in streamed_ids else in_memory(tensor)
 
-    with replaced_tensors(model, stand_in):
-        embedded = EmbeddedModel(serialized(model), streamed)
+    embedded = EmbeddedModel(serialized(model, stand_in), streamed)
     if embedded.size > PROTOBUF_LIMIT:
         raise _too_large(target)
     report = _Reporter(progress, size)
@@ -120,8 +119,8 @@ def _save_external(
 ) -> tuple[Path, ...]:
     stubs, layout = _lay_out(weights, data.name)
     report = _Reporter(progress, sum(tensor.nbytes for tensor, _ in layout))
-    with replaced_tensors(model, lambda tensor: stubs.get(id(tensor)) or in_memory(tensor)):
-        content = serialized(model).SerializeToString(deterministic=True)
+    proto = serialized(model, lambda tensor: stubs.get(id(tensor)) or in_memory(tensor))
+    content = proto.SerializeToString(deterministic=True)
     with Destination() as destination:
         with destination.file(data) as file:
             end = 0

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 import onnx.shape_inference
 import onnx_ir
 from onnx import GraphProto, TypeProto
 
 from mpgraph.ir.memory import paused_gc
-from mpgraph.ir.proto import to_proto_without_weights
-from mpgraph.ir.schemas import operator_schema
-from mpgraph.ir.scopes import graphs, opset_of
-from mpgraph.ir.walk import survey
+from mpgraph.ir.scopes import holds_graphs, subgraphs_of
+from mpgraph.ir.skeleton import skeleton
 
 __all__ = ["Dims", "correct_shapes", "declared_dims", "infer_shapes"]
 
@@ -37,15 +34,11 @@ def infer_shapes(model: onnx_ir.Model) -> dict[onnx_ir.Value, Dims]:
     found: dict[onnx_ir.Value, Dims] = {}
     with paused_gc():
         try:
-            with _forgotten_types(model):
-                proto = to_proto_without_weights(model)
-            inferred = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+            inferred = onnx.shape_inference.infer_shapes(skeleton(model), data_prop=True)
         except Exception:
             # onnx raises a dozen kinds here, from C++ too; shapes are a help, not a need.
             return found
-        for scope, (graph, _) in zip(graphs(model), survey(inferred).graphs, strict=True):
-            if isinstance(graph, GraphProto):
-                _take_shapes(scope.graph, graph, found)
+        _take_shapes(model.graph, inferred.graph, found)
     return found
 
 
@@ -71,39 +64,14 @@ def declared_dims(value: onnx_ir.Value) -> Dims | None:
     return tuple(dim if isinstance(dim, int) else dim.value for dim in value.shape)
 
 
-@contextmanager
-def _forgotten_types(model: onnx_ir.Model) -> Iterator[None]:
-    """Hides types and shapes of what known operators produce, but for outputs of the model."""
-    hidden: list[tuple[onnx_ir.Value, onnx_ir.TypeProtocol | None, onnx_ir.Shape | None]] = []
-    try:
-        for scope in graphs(model):
-            for node in scope.graph:
-                for value in node.outputs:
-                    if value.type is None and value.shape is None:
-                        continue
-                    if scope.owner is None and value.is_graph_output():
-                        continue
-                    version = opset_of(node.domain, scope.opset_imports)
-                    if version is None or not operator_schema(node.domain, node.op_type, version):
-                        break
-                    hidden.append((value, value.type, value.shape))
-                    value.type = value.shape = None
-        yield
-    finally:
-        for value, type_, shape in hidden:
-            value.type, value.shape = type_, shape
-
-
 def _take_shapes(
     graph: onnx_ir.Graph, inferred: GraphProto, found: dict[onnx_ir.Value, Dims]
 ) -> None:
     infos: dict[str | None, TypeProto] = {
         info.name: info.type for info in (*inferred.value_info, *inferred.output)
     }
-    if not infos:
-        return
     read: dict[bytes, Dims | None] = {}
-    for node in graph:
+    for index, node in enumerate(graph):
         for value in node.outputs:
             info = infos.get(value.name)
             if info is None or value.is_graph_output():
@@ -114,6 +82,14 @@ def _take_shapes(
             dims = read[key]
             if dims is not None:
                 found[value] = _merged(declared_dims(value), dims)
+        if holds_graphs(node):
+            written = [
+                inner
+                for attribute in inferred.node[index].attribute
+                for inner in ([attribute.g] if attribute.HasField("g") else attribute.graphs)
+            ]
+            for (_, subgraph), inner in zip(subgraphs_of(node), written, strict=True):
+                _take_shapes(subgraph, inner, found)
 
 
 def _dims(type_: TypeProto) -> Dims | None:

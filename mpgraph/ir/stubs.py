@@ -11,7 +11,7 @@ from mpgraph.ir.clone import clone
 from mpgraph.ir.proto import in_memory, serialized, stub_of
 from mpgraph.ir.repair import repair, set_types_aside
 from mpgraph.ir.shadowing import rename_shadowing_values
-from mpgraph.ir.tensors import replace_tensors, replaced_tensors
+from mpgraph.ir.tensors import replace_tensors
 from mpgraph.ir.verifier import verify_structure
 from mpgraph.ir.walk import survey
 
@@ -34,8 +34,7 @@ def with_stubs(model: onnx_ir.Model) -> tuple[ModelProto, Weights]:
         weights[location] = tensor
         return stub_of(tensor, location)
 
-    with replaced_tensors(model, stub):
-        return serialized(model), weights
+    return serialized(model, stub), weights
 
 
 def restored(proto: ModelProto, source: onnx_ir.Model, weights: Weights) -> onnx_ir.Model:
@@ -50,7 +49,8 @@ def restored(proto: ModelProto, source: onnx_ir.Model, weights: Weights) -> onnx
     repair(proto, found, "the converted model")
     set_types_aside(found)
     model = serde.deserialize_model(proto)
-    rename_shadowing_values(model)
+    if found.holds_subgraphs:
+        rename_shadowing_values(model)
 
     def original(tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:
         if isinstance(tensor, onnx_ir.ExternalTensor):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -14,7 +13,14 @@ from onnx_ir import AttributeType, DataType
 
 from mpgraph.ir.scopes import graphs
 
-__all__ = ["all_tensors", "derived_tensor", "external_bytes", "replace_tensors", "replaced_tensors"]
+__all__ = [
+    "Replace",
+    "Substitution",
+    "all_tensors",
+    "derived_tensor",
+    "external_bytes",
+    "replace_tensors",
+]
 
 _TENSOR_TYPES = (AttributeType.TENSOR, AttributeType.TENSORS)
 
@@ -26,12 +32,20 @@ def all_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.TensorProtocol]:
             if value.const_value is not None:
                 yield value.const_value
         for node in scope.graph:
-            for attr in node.attributes.data.values():
-                if attr.type in _TENSOR_TYPES:
-                    yield from _attribute_tensors(attr)
+            if node.attributes.data:
+                yield from _attribute_tensors(node)
     for function in model.functions.values():
-        for attr in function.attributes.values():
-            yield from _attribute_tensors(attr)
+        yield from _attribute_tensors(function)
+
+
+def _attribute_tensors(owner: onnx_ir.Node | onnx_ir.Function) -> list[onnx_ir.TensorProtocol]:
+    """Returns the tensors in the attributes of a node, or in the default ones of a function."""
+    return [
+        tensor
+        for attr in owner.attributes.data.values()
+        if attr.type in _TENSOR_TYPES
+        for tensor in _tensors_of(attr)
+    ]
 
 
 def derived_tensor(
@@ -81,18 +95,7 @@ def external_bytes(tensor: onnx_ir.ExternalTensor) -> bytes:
 
 
 Replace = Callable[[onnx_ir.TensorProtocol], onnx_ir.TensorProtocol]
-
-
-@contextmanager
-def replaced_tensors(model: onnx_ir.Model, replace: Replace) -> Iterator[None]:
-    """Like `replace_tensors`, but only inside the block: the model has its own tensors after."""
-    undo: list[Callable[[], None]] = []
-    try:
-        _substitute(model, replace, undo)
-        yield
-    finally:
-        for step in undo:
-            step()
+"""Returns what stands in the place of a tensor."""
 
 
 def replace_tensors(model: onnx_ir.Model, replace: Replace) -> None:
@@ -103,49 +106,63 @@ def replace_tensors(model: onnx_ir.Model, replace: Replace) -> None:
         replace: Returns the stand-in of a tensor, or the tensor itself to leave it. Called once
             for each tensor object, so that shared tensors stay shared.
     """
-    _substitute(model, replace, [])
-
-
-def _substitute(model: onnx_ir.Model, replace: Replace, undo: list[Callable[[], None]]) -> None:
-    stand_ins: dict[int, onnx_ir.TensorProtocol] = {}
-
-    def stand_in(tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:
-        if id(tensor) not in stand_ins:
-            stand_ins[id(tensor)] = replace(tensor)
-        return stand_ins[id(tensor)]
-
+    substitution = Substitution(replace)
     for scope in graphs(model):
         for value in scope.graph.initializers.values():
-            tensor = value.const_value
-            if tensor is not None and (new := stand_in(tensor)) is not tensor:
-                undo.append(partial(setattr, value, "const_value", tensor))
-                value.const_value = new
+            substitution.of_value(value)
         for node in scope.graph:
-            if any(attr.type in _TENSOR_TYPES for attr in node.attributes.data.values()):
-                _replace_attributes(node, stand_in, undo)
+            substitution.of_attributes(node)
     for function in model.functions.values():
-        _replace_attributes(function, stand_in, undo)
+        substitution.of_attributes(function)
 
 
-def _attribute_tensors(attr: onnx_ir.Attr) -> tuple[onnx_ir.TensorProtocol, ...]:
+class Substitution:
+    """Puts other tensors in the place of those that values and attributes hold.
+
+    Attributes:
+        undo: What puts the tensors back, one step for each that was replaced.
+        metadata: Whether any stand-in has metadata.
+    """
+
+    def __init__(self, replace: Replace) -> None:
+        self.undo: list[Callable[[], None]] = []
+        self.metadata = False
+        self._replace = replace
+        self._stand_ins: dict[int, onnx_ir.TensorProtocol] = {}
+
+    def of_value(self, value: onnx_ir.Value) -> None:
+        """Replaces the tensor of an initializer."""
+        tensor = value.const_value
+        if tensor is not None and (new := self._stand_in(tensor)) is not tensor:
+            self.undo.append(partial(setattr, value, "const_value", tensor))
+            value.const_value = new
+
+    def of_attributes(self, owner: onnx_ir.Node | onnx_ir.Function) -> None:
+        """Replaces the tensors in the attributes of a node or function."""
+        attributes = owner.attributes.data
+        for name in [key for key, attr in attributes.items() if attr.type in _TENSOR_TYPES]:
+            attr = owner.attributes[name]
+            old = _tensors_of(attr)
+            new = tuple(map(self._stand_in, old))
+            if all(a is b for a, b in zip(old, new, strict=True)):
+                continue
+            self.undo.append(partial(owner.attributes.__setitem__, name, attr))
+            value = new[0] if attr.type == AttributeType.TENSOR else new
+            owner.attributes[name] = onnx_ir.Attr(
+                name, attr.type, value, doc_string=attr.doc_string
+            )
+
+    def _stand_in(self, tensor: onnx_ir.TensorProtocol) -> onnx_ir.TensorProtocol:
+        if id(tensor) not in self._stand_ins:
+            new = self._stand_ins[id(tensor)] = self._replace(tensor)
+            self.metadata |= bool(new.metadata_props)
+        return self._stand_ins[id(tensor)]
+
+
+def _tensors_of(attr: onnx_ir.Attr) -> tuple[onnx_ir.TensorProtocol, ...]:
     # attr.as_tensor() checks against a Protocol class, which takes 0.2 ms a tensor.
     if attr.value is None or attr.is_ref():
         return ()
     if attr.type == AttributeType.TENSOR:
         return (attr.value,)
     return tuple(attr.value) if attr.type == AttributeType.TENSORS else ()
-
-
-def _replace_attributes(
-    owner: onnx_ir.Node | onnx_ir.Function, stand_in: Replace, undo: list[Callable[[], None]]
-) -> None:
-    for attr in list(owner.attributes.values()):
-        old = _attribute_tensors(attr)
-        new = tuple(stand_in(tensor) for tensor in old)
-        if all(a is b for a, b in zip(old, new, strict=True)):
-            continue
-        undo.append(partial(owner.attributes.__setitem__, attr.name, attr))
-        value = new[0] if attr.type == AttributeType.TENSOR else new
-        owner.attributes[attr.name] = onnx_ir.Attr(
-            attr.name, attr.type, value, doc_string=attr.doc_string
-        )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Set
 
 import onnx_ir
 from onnx_ir import AttributeType
@@ -40,9 +41,10 @@ def verify_structure(model: onnx_ir.Model) -> None:
 
 class _Verifier:
     def __init__(self) -> None:
-        self._visible: dict[str, onnx_ir.Value] = {}
-        self._values: list[tuple[onnx_ir.Value, str]] = []
-        self._use_counts: dict[onnx_ir.Value, int] = {}
+        self._names: dict[str, onnx_ir.Value] = {}
+        self._visible: set[onnx_ir.Value | None] = {None}
+        self._defined: list[tuple[dict[str, onnx_ir.Value], str]] = []
+        self._used: list[onnx_ir.Value | None] = []
         self._graphs: set[int] = set()
 
     def graph(
@@ -56,22 +58,21 @@ class _Verifier:
             raise VerificationError(path, "this graph already belongs to another node")
         self._graphs.add(id(graph))
         own: dict[str, onnx_ir.Value] = {}
+        self._defined.append((own, path))
         self._inputs(graph, path, own)
         self._initializers(graph, path, own, function)
         domains: set[str] = set()
-        visible, counts, outputs = self._visible, self._use_counts, set(graph.outputs)
+        visible, used, outputs = self._visible, self._used, set(graph.outputs)
         for node in graph:
             if node.graph is not graph:
                 raise VerificationError(_at(node, path), "belongs to another graph")
             if node.domain not in domains:
                 _check_domain(node, path, imports)
                 domains.add(node.domain)
-            for index, value in enumerate(node.inputs):
-                if value is None:
-                    continue
-                if visible.get(value.name or "") is not value:
-                    raise _misplaced_input(node, index, value, visible, path)
-                counts[value] = counts.get(value, 0) + 1
+            inputs = node.inputs
+            if not visible.issuperset(inputs):
+                raise _misplaced_input(node, visible, self._names, path)
+            used += inputs
             if node.attributes.data:
                 self._attributes(node, path, imports, function)
             for index, value in enumerate(node.outputs):
@@ -92,32 +93,36 @@ class _Verifier:
                     )
         self._graph_outputs(graph, path, own)
         for name in own:
-            del self._visible[name]
+            del self._names[name]
+        visible.difference_update(own.values())
 
     def uses(self) -> None:
         """Compares what the values say of their uses with the inputs that were counted."""
-        counts = self._use_counts
-        for value, path in self._values:
-            uses = value.uses()
-            for use in uses:
-                inputs = use.node.inputs
-                if use.idx >= len(inputs) or inputs[use.idx] is not value:
+        counts = Counter(self._used)
+        for own, path in self._defined:
+            for value in own.values():
+                uses = value.uses()
+                for node, index in uses:
+                    inputs = node.inputs
+                    if index >= len(inputs) or inputs[index] is not value:
+                        raise VerificationError(
+                            f"value {value.name!r} in {path}",
+                            f"lists a use by {describe(node)}, input {index}, that is not there",
+                        )
+                    if node.graph is None:
+                        raise VerificationError(
+                            f"value {value.name!r} in {path}",
+                            f"is used by {describe(node)}",
+                            "remove nodes with graph.remove(node, safe=True)",
+                        )
+                count = counts.get(value, 0)
+                if len(uses) != count:
                     raise VerificationError(
                         f"value {value.name!r} in {path}",
-                        f"lists a use by {describe(use.node)}, input {use.idx}, that is not there",
+                        f"lists {len(uses)} uses where the model has {count}",
+                        "a user was removed without being unlinked,"
+                        " or stands in no graph of the model",
                     )
-                if use.node.graph is None:
-                    raise VerificationError(
-                        f"value {value.name!r} in {path}",
-                        f"is used by {describe(use.node)}",
-                        "remove nodes with graph.remove(node, safe=True)",
-                    )
-            if len(uses) != counts.get(value, 0):
-                raise VerificationError(
-                    f"value {value.name!r} in {path}",
-                    f"lists {len(uses)} uses where the model has {counts.get(value, 0)}",
-                    "a user was removed without being unlinked, or stands in no graph of the model",
-                )
 
     def _inputs(self, graph: onnx_ir.Graph, path: str, own: dict[str, onnx_ir.Value]) -> None:
         for value in graph.inputs:
@@ -153,15 +158,15 @@ class _Verifier:
         name = value.name
         if not name:
             raise VerificationError(where or path, "has no name")
-        if name in self._visible:
+        if name in self._names:
             outer = "" if name in own else " in an enclosing graph"
             raise VerificationError(
                 where or _produced(value, path),
                 f"defines {name!r}, which is already defined{outer}",
                 "names must be unique over the whole model",
             )
-        self._visible[name] = own[name] = value
-        self._values.append((value, path))
+        self._names[name] = own[name] = value
+        self._visible.add(value)
         if value.const_value is not None:
             _check_constant(value, where or _produced(value, path))
 
@@ -216,16 +221,19 @@ def _misplaced_output(
 
 def _misplaced_input(
     node: onnx_ir.Node,
-    index: int,
-    value: onnx_ir.Value,
-    visible: Mapping[str, onnx_ir.Value],
+    visible: Set[onnx_ir.Value | None],
+    names: Mapping[str, onnx_ir.Value],
     path: str,
 ) -> VerificationError:
-    if value.name in visible:
-        rule = f"input {index} has the name {value.name!r} of another value"
+    index, value = next(
+        (index, value) for index, value in enumerate(node.inputs) if value not in visible
+    )
+    name = None if value is None else value.name
+    if name in names:
+        rule = f"input {index} has the name {name!r} of another value"
         hint = "the inserted value needs a name of its own"
     else:
-        rule = f"input {index}, {value.name!r}, is not defined before this node"
+        rule = f"input {index}, {name!r}, is not defined before this node"
         hint = "a node stands after its user, or the value belongs to another scope"
     return VerificationError(_at(node, path), rule, hint)
 

@@ -27,6 +27,11 @@ class Survey:
     attribute_tensors: list[TensorProto] = field(default_factory=list)
     sparse_nodes: list[tuple[NodeProto, str]] = field(default_factory=list)
 
+    @property
+    def holds_subgraphs(self) -> bool:
+        """Whether any node holds a graph."""
+        return len(self.graphs) > 1 + sum(isinstance(one, FunctionProto) for one, _ in self.graphs)
+
     def tensors(self) -> list[TensorProto]:
         """All tensors: the initializers of all graphs, then those in attributes."""
         found: list[TensorProto] = []

@@ -26,11 +26,13 @@ class Pass(ABC):
         name: The name in pipeline texts, in kebab-case.
         requires: The types of the facts that `run` reads with `Facts.get`.
         provides: The types of the facts that `run` puts.
+        keeps: The types of facts about the model that still hold when `run` has changed it.
     """
 
     name: ClassVar[str]
     requires: ClassVar[tuple[type, ...]] = ()
     provides: ClassVar[tuple[type, ...]] = ()
+    keeps: ClassVar[tuple[type, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)

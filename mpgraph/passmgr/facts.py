@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeVar
 
 from mpgraph.errors import PipelineError
@@ -16,6 +16,8 @@ class Facts:
     """At most one object per class; a pass puts what later passes get.
 
     The key is the exact class of the object, so a fact is put and asked for by the same class.
+    A class with a true attribute ``until_modified`` describes the model as it is: the pass manager
+    drops such a fact when a pass changes the model.
     """
 
     def __init__(self, *objects: object) -> None:
@@ -42,6 +44,12 @@ class Facts:
         if fact is None:
             raise missing_fact(cls, f"fact '{cls.__name__}'")
         return fact
+
+    def drop_outdated(self, kept: Collection[type]) -> None:
+        """Drop what describes a model that has changed, but for the classes of `kept`."""
+        for cls in tuple(self._objects):
+            if getattr(cls, "until_modified", False) and cls not in kept:
+                del self._objects[cls]
 
     def copy(self) -> Facts:
         """A store with the same objects; later puts do not reach the other one."""

@@ -57,6 +57,8 @@ def _run_one(pass_: Pass, model: ir.Model, facts: Facts, instruments: Sequence[I
         started = perf_counter()
         modified = pass_.run(model, facts)
         seconds = perf_counter() - started
+        if modified:
+            facts.drop_outdated((*pass_.provides, *pass_.keeps))
         for instrument in instruments:
             instrument.after(pass_, model, modified, seconds)
     except MpgraphError as error:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mpgraph import ir
-from mpgraph.analysis import TypeFlow, infer_types
+from mpgraph.analysis import TypeFlow
 from mpgraph.plan import Plan
 from mpgraph.runtime.checks import Checked
+from mpgraph.schema import element_type
 
 __all__ = ["ConversionReport", "Inventory", "take_inventory"]
 
@@ -104,27 +105,35 @@ class ConversionReport:
         }
 
 
-def take_inventory(model: ir.Model) -> Inventory:
-    """Count the nodes and constants of a model by dtype."""
-    flow = infer_types(model)
-    operators: Counter[tuple[str, str]] = Counter()
+def take_inventory(model: ir.Model, flow: TypeFlow) -> Inventory:
+    """Count the nodes and constants of a model by dtype.
+
+    Args:
+        model: The model.
+        flow: The types of its values.
+    """
+    likes = Counter(
+        (
+            node.domain,
+            node.op_type,
+            *flow.each_type(node.outputs),
+            *flow.each_type(node.inputs),
+        )
+        for node in ir.nodes(model)
+    )
     nodes: Counter[str] = Counter()
-    for node in ir.nodes(model):
-        operator = node.domain, node.op_type
-        operators[operator] += 1
-        if operator not in _NOT_COUNTED:
-            nodes[_float_dtype(node, flow)] += 1
-    casts = operators["", "Cast"]
+    casts = 0
+    for (domain, op_type, *types), count in likes.items():
+        casts += count if (domain, op_type) == ("", "Cast") else 0
+        if (domain, op_type) not in _NOT_COUNTED:
+            nodes[_float_dtype(types)] += count
     weight_bytes: Counter[str] = Counter()
     for tensor in ir.all_tensors(model):
         weight_bytes[ir.dtype_name(tensor.dtype)] += tensor.nbytes
     return Inventory(dict(nodes), casts, dict(weight_bytes))
 
 
-def _float_dtype(node: ir.Node, flow: TypeFlow) -> str:
+def _float_dtype(types: Iterable[str | None]) -> str:
     """The dtype of the first float that a node writes or reads."""
-    for value in (*node.outputs, *node.inputs):
-        dtype = flow.dtype(value)
-        if dtype in ir.FLOATS:
-            return ir.dtype_name(dtype)
-    return "other"
+    dtypes = map(element_type, types)
+    return next((ir.dtype_name(dtype) for dtype in dtypes if dtype in ir.FLOATS), "other")

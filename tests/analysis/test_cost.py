@@ -24,7 +24,7 @@ F32, F16 = ir.DataType.FLOAT, ir.DataType.FLOAT16
 def traffic_of(model, overhead=0):
     flow = infer_types(model)
     graph = build_cells(model, flow)
-    return graph, measure_traffic(graph, element_counts(model, flow), overhead)
+    return graph, measure_traffic(graph, element_counts(ir.graphs(model), flow), overhead)
 
 
 def test_nodes_move_operands_and_results_and_casts_read_and_write():
@@ -58,16 +58,23 @@ def test_shapes_and_measurements_give_element_counts():
     flow = infer_types(model)
     inferred = replace(flow, shapes=ir.infer_shapes(model))
     (x,), (r, y) = model.graph.inputs, [node.outputs[0] for node in model.graph]
-    counts = element_counts(model, inferred, {"r": 12})
+    counts = element_counts(ir.graphs(model), inferred, {"r": 12})
     assert (counts[x], counts[r], counts[y]) == (3 * 64, 12, 3 * 64)
     y.shape = None
-    assert element_counts(model, flow)[y] == 3 * 64
+    assert element_counts(ir.graphs(model), flow)[y] == 3 * 64
+
+
+def test_the_result_of_a_cast_counts_as_its_operand_whatever_an_output_declares():
+    model = build("g (float16[2,256] x) => (float[n,m] y) { h = Neg (x) y = Cast <to = 1> (h) }")
+    flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
+    counts = element_counts(ir.graphs(model), flow)
+    assert [counts[node.outputs[0]] for node in model.graph] == [512, 512]
 
 
 @pytest.mark.parametrize("name", models.builders())
 def test_every_value_of_every_builder_is_counted(name):
     model = ir.load(models.build(name))
     graph, traffic = traffic_of(model)
-    counts = element_counts(model, infer_types(model))
+    counts = element_counts(ir.graphs(model), infer_types(model))
     assert all(value in counts for value in graph.results)
     assert all(elements >= 0 for elements in traffic.elements)

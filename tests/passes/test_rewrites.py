@@ -9,7 +9,7 @@ import pytest
 
 import models
 from mpgraph import ir
-from mpgraph.analysis import infer_types
+from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts
 from mpgraph.plan import Plan
 from mpgraph.policy import PolicyMap
@@ -296,6 +296,13 @@ def folded(text, **initial):
 
 
 class TestFold:
+    @pytest.mark.parametrize("name", models.builders())
+    def test_the_types_of_what_is_left_stay(self, name):
+        model = ir.load(models.build(name))
+        kept = applied(model, policy="float16").get(TypeFlow)
+        anew = infer_types(model)
+        assert {value: kept.type(value) for value in anew.types} == anew.types
+
     def test_a_cast_to_the_same_dtype_goes(self):
         model = build("g (float[2] x) => (float[2] y) { c = Cast <to = 1> (x) y = Relu (c) }")
         model.graph[0].outputs[0].type = ir.TensorType(F32)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -50,6 +52,31 @@ def test_a_missing_fact_stops_the_pipeline_before_the_first_pass() -> None:
 
 def test_a_fact_of_the_caller_satisfies_a_pass() -> None:
     assert run_pipeline(small_model(), [Rename("b")], Facts(Count(2)))
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Describes the model as it is."""
+
+    until_modified: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class _KeepingRename(Rename):
+    name: ClassVar[str] = "keeping-rename"
+    keeps: ClassVar[tuple[type, ...]] = (_Sizes,)
+
+
+@pytest.mark.parametrize(("rename", "holds"), [(Rename("b"), False), (_KeepingRename("b"), True)])
+def test_a_fact_about_the_model_holds_until_a_pass_changes_it(rename: Pass, holds: bool) -> None:
+    model = small_model()
+    run_pipeline(model, [Rename("a")], Facts(Count(2)))
+    facts = Facts(Count(2), _Sizes())
+    run_pipeline(model, [Rename("a")], facts)
+    assert _Sizes in facts
+    run_pipeline(model, [rename], facts)
+    assert (_Sizes in facts) == holds
+    assert Count in facts
 
 
 def test_an_unexpected_error_names_the_pass() -> None:
