@@ -107,6 +107,12 @@ def test_saved_and_loaded_it_is_the_same_model(name, tmp_path):
     assert comparison.max_relative < TOLERANCE["float16"]
 
 
+def test_what_was_not_checked_is_not_called_invalid():
+    checked = convert(models.build("mlp"), target="cuda").report
+    assert checked.checked.valid is None
+    assert checked.to_dict()["checks"]["valid"] is None
+
+
 @pytest.mark.parametrize("name", ["mlp", "decoder", "residual_cnn", "scan_state"])
 def test_measured_evidence_and_the_full_check(name):
     result = mpgraph.convert(
@@ -117,7 +123,7 @@ def test_measured_evidence_and_the_full_check(name):
         allow_slow=True,
     )
     checked = result.report.checked
-    assert checked.valid and checked.loaded == "cpu"
+    assert checked.valid is True and checked.loaded == "cpu"
     assert checked.comparison.max_relative < TOLERANCE["float16"]
     assert result.plan.evidence == "measured"
 

@@ -41,7 +41,8 @@ __all__ = ["command"]
     type=click.FloatRange(min=0, min_open=True),
     default=10.0,
     show_default=True,
-    help="About how long the timed runs of all models take together; at least 5 per session.",
+    help="How long the runs of all models take together, sessions not included; what a slow model "
+    "needs more than that is said.",
 )
 @click.option(
     "--sessions",
@@ -100,7 +101,7 @@ def command(
         )
     if as_json:
         parts = {field.name: getattr(bench, field.name) for field in dataclasses.fields(bench)}
-        print_json({"winner": bench.winner, **parts})
+        print_json({"winner": bench.winner, "overran": bench.overran, **parts})
         return
 
     from mpgraph.report.text import render_bench

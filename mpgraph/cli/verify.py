@@ -26,6 +26,7 @@ __all__ = ["command"]
 
 RELATIVE = 1e-2
 _EMULATED = "Every float16, bfloat16 and float8 value rounded as a GPU would (--emulate)."
+_IN_STEPS = "Sums and functions of float16 in the steps of {target}, each of which rounds."
 
 
 @click.command("verify")
@@ -105,6 +106,8 @@ def command(
     bad = [one.name for one in compared.outputs if not passes(one, relative, absolute)]
     limit = relative.default
     basis = [_EMULATED if emulate else f"Computed as {target} does (--no-emulate)."]
+    if emulate and not get_target(target).arithmetic.rounds_once:
+        basis.append(_IN_STEPS.format(target=get_target(target).name))
     if data is None:
         basis.insert(0, "Random data, as no --data was given: real inputs can behave otherwise.")
     if html is not None:

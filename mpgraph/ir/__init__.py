@@ -41,6 +41,7 @@ from onnx_ir import (
 from onnx_ir.passes import PassBase, PassResult
 
 from mpgraph.ir.attributes import attribute_key, tensor_key
+from mpgraph.ir.body_constants import with_body_constants
 from mpgraph.ir.calls import callers_first, copy_function, function_calls
 from mpgraph.ir.check import check_model
 from mpgraph.ir.clone import clone
@@ -195,5 +196,6 @@ __all__ = [
     "type_string",
     "verify_structure",
     "version_convert",
+    "with_body_constants",
     "with_element_dtype",
 ]

@@ -6,13 +6,11 @@ import os
 from pathlib import Path
 
 import onnx_ir
-from google.protobuf.message import DecodeError
 from onnx import FunctionProto, ModelProto, TypeProto
 from onnx_ir import DataType
 
-from mpgraph.errors import ModelFileError
-from mpgraph.ir.files import read_proto
 from mpgraph.ir.scopes import nodes
+from mpgraph.ir.outline import parse_outline, read_outline
 from mpgraph.ir.tensors import all_tensors
 from mpgraph.ir.walk import survey
 
@@ -22,7 +20,7 @@ __all__ = ["mentions_dtype"]
 def mentions_dtype(model: onnx_ir.Model | str | os.PathLike[str] | bytes, dtype: DataType) -> bool:
     """Tells whether a tensor, a declared type or the target of a Cast has a dtype.
 
-    Every value of that dtype comes from one of these. External data is not read.
+    Every value of that dtype comes from one of these. Weights are not read.
 
     Args:
         model: A model, the path of a file, or the bytes of one.
@@ -33,16 +31,8 @@ def mentions_dtype(model: onnx_ir.Model | str | os.PathLike[str] | bytes, dtype:
     """
     if isinstance(model, onnx_ir.Model):
         return _in_model(model, dtype)
-    return _in_proto(_parsed(model) if isinstance(model, bytes) else read_proto(Path(model)), dtype)
-
-
-def _parsed(content: bytes) -> ModelProto:
-    proto = ModelProto()
-    try:
-        proto.ParseFromString(content)
-    except DecodeError as error:
-        raise ModelFileError("the given bytes", "are no ONNX model") from error
-    return proto
+    proto = parse_outline(model) if isinstance(model, bytes) else read_outline(Path(model))
+    return _in_proto(proto, dtype)
 
 
 def _in_model(model: onnx_ir.Model, dtype: DataType) -> bool:

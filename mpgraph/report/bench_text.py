@@ -48,12 +48,23 @@ def _basis(bench: Bench) -> list[str]:
     threads = str(where.threads) if where.threads else "as onnxruntime chooses"
     options = ", ".join(f"{name}={value}" for name, value in where.options.items())
     order = ", all models in random order in each" if len(bench.timings) > 1 else ""
+    rounds = f"{bench.rounds} {'round' if bench.rounds == 1 else 'rounds'}"
     return [
         f"{where.target} ({where.provider}, onnxruntime {where.onnxruntime}) on "
         f"{where.processor}, {cores}",
         f"threads: {threads}; {options}",
-        f"{bench.sessions} sessions of each model, {bench.rounds} rounds per session{order}",
+        f"{bench.sessions} sessions of each model, {rounds} per session{order}",
         f"data: {bench.data}",
+        *_overrun(bench),
+    ]
+
+
+def _overrun(bench: Bench) -> list[str]:
+    if not bench.overran:
+        return []
+    return [
+        f"the runs took {time_text(bench.spent)}, not the {time_text(bench.asked)} asked for: "
+        f"{bench.sessions} sessions of each model need no fewer"
     ]
 
 

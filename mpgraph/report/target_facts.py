@@ -39,6 +39,8 @@ class TargetFacts:
         kernels: For each dtype the number of operators that have a kernel for it.
         slow_dtypes: Low dtypes without a MatMul kernel.
         compiled_dtypes: Low dtypes that the provider's graph compiler takes without kernels.
+        accumulator: The dtype in which matrix products of float16 are summed up.
+        stepwise: Operators that compute in several steps of float16.
         settings: What sessions are created with.
     """
 
@@ -53,6 +55,8 @@ class TargetFacts:
     kernels: Mapping[str, int]
     slow_dtypes: tuple[str, ...]
     compiled_dtypes: tuple[str, ...]
+    accumulator: str
+    stepwise: tuple[str, ...]
     settings: tuple[Setting, ...]
 
 
@@ -73,6 +77,8 @@ def target_facts(target: Target) -> TargetFacts:
         kernels={ir.dtype_name(dtype): table.count(ir.type_string(dtype)) for dtype in DTYPES},
         slow_dtypes=_names(target.slow_dtypes),
         compiled_dtypes=_names(target.compiled_dtypes),
+        accumulator=ir.dtype_name(target.arithmetic.accumulator),
+        stepwise=tuple(sorted(target.arithmetic.stepwise)),
         settings=target.settings,
     )
 

@@ -57,6 +57,9 @@ def _facts(row: TargetFacts, trials: Sequence[Trial]) -> Iterator[tuple[str, str
     if row.compiled_dtypes:
         listed = " and ".join(row.compiled_dtypes)
         yield "", f"its graph compiler takes more than that table, {listed} among it"
+    yield "float16", f"matrix products and convolutions are summed up in {row.accumulator}"
+    if row.stepwise:
+        yield "", f"in several steps, each of which rounds: {', '.join(row.stepwise)}"
     for index, trial in enumerate(trials):
         told = "runs" if trial.ran else f"does not run so: {trial.problem}"
         yield "" if index else "tried here", f"MatMul in {trial.dtype} {told}"

@@ -1,4 +1,4 @@
-"""Running a session with arrays of every dtype, bfloat16 included."""
+"""Running a session with arrays of every dtype, bfloat16 and float8 included."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from mpgraph.runtime.ort import onnxruntime
-from mpgraph.runtime.values import from_ort_value, is_bfloat16, to_ort_value
+from mpgraph.runtime.values import from_ort_value, is_foreign, is_foreign_type, to_ort_value
 
 __all__ = ["Feed", "run_arrays", "session_class"]
 
@@ -21,8 +21,8 @@ def run_arrays(
     """Run with arrays; through onnxruntime's own values where a dtype is not one of numpy."""
     base = onnxruntime().InferenceSession
     kinds = {out.name: out.type for out in session.get_outputs()}
-    plain = not any(is_bfloat16(value) for value in feed.values()) and not any(
-        "bfloat16" in kinds.get(name, "") for name in names
+    plain = not any(is_foreign(value) for value in feed.values()) and not any(
+        is_foreign_type(kinds.get(name, "")) for name in names
     )
     if plain:
         return list(base.run(session, list(names), dict(feed), run_options))
@@ -33,7 +33,7 @@ def run_arrays(
 
 @cache
 def session_class() -> type:
-    """onnxruntime's session, with a ``run`` that also takes and gives bfloat16 arrays."""
+    """onnxruntime's session, with a ``run`` that also takes and gives bfloat16 and float8."""
 
     def run(
         self: Any,

@@ -18,13 +18,14 @@ class Checked:
     """What was checked about a converted model.
 
     Attributes:
-        valid: Whether ONNX's full checker passed it; False also where the original fails already.
+        valid: Whether ONNX's full checker passed it; False where the original fails already, and
+            None where it was not asked.
         loaded: The target on which a session was opened; empty if none was.
         not_loaded: Why no session was opened.
         comparison: The outputs beside those of the original on the given data.
     """
 
-    valid: bool = False
+    valid: bool | None = None
     loaded: str = ""
     not_loaded: str = ""
     comparison: Comparison | None = None

@@ -18,6 +18,7 @@ from mpgraph.runtime.inputs import as_inputs, check_inputs
 from mpgraph.runtime.origin import float_values, with_origin
 from mpgraph.runtime.sessions import create_session, run
 from mpgraph.runtime.survival import emulated_session
+from mpgraph.targets import get_target
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -92,7 +93,8 @@ def compare_models(
         per_layer: Also compare the values inside, matched by name.
         emulate: Compute float16, bfloat16 and float8 values of either model as a provider with
             kernels for them would (see ``emulated``); needed for a meaningful number on the CPU.
-        target: Where both run; not looked at with ``emulate``.
+        target: Where both run; with ``emulate`` they run on the CPU, with the arithmetic of the
+            target (``Target.arithmetic``).
         optimize: Run with graph optimisations. Without, the two differ only by what the models
             say, not by which operators happened to fuse.
         budget_bytes: Upper bound of the layer values held at a time, for each model.
@@ -108,7 +110,8 @@ def compare_models(
     made = (float_values(first), float_values(second)) if per_layer else ({}, {})
     opened: Callable[[ir.Model], InferenceSession]
     if emulate:
-        first, second = emulated(first), emulated(second)
+        arithmetic = get_target(target).arithmetic
+        first, second = emulated(first, arithmetic), emulated(second, arithmetic)
         opened = emulated_session
     else:
 
@@ -125,7 +128,8 @@ def compare_models(
     layers: list[Difference] = []
     if per_layer:
         del pair
-        for exposed_a, exposed_b, values in _layers(first, second, feeds, budget_bytes):
+        own = [name for name in made[0] if name in made[1]]
+        for exposed_a, exposed_b, values in _layers(first, second, own, feeds, budget_bytes):
             pair = (opened(exposed_a), opened(exposed_b))
             layers.extend(_compare(pair, feeds, values, inputs_b).values())
     described = tuple(with_origin(layer, *made) for layer in layers)
@@ -134,10 +138,10 @@ def compare_models(
 
 
 def _layers(
-    a: ir.Model, b: ir.Model, feeds: DataSet, budget_bytes: int
+    a: ir.Model, b: ir.Model, names: Sequence[str], feeds: DataSet, budget_bytes: int
 ) -> Iterator[tuple[ir.Model, ir.Model, Sequence[str]]]:
-    in_b = set(float_tensors(b))
-    shared = [name for name in float_tensors(a) if name in in_b]
+    in_a, in_b = float_tensors(a), float_tensors(b)
+    shared = [name for name in names if name in in_a and name in in_b]
     for values in value_batches(a, shared, feeds, budget_bytes):
         with with_outputs(a, values), with_outputs(b, values):
             yield a, b, values

@@ -1,9 +1,9 @@
 """Rounding emulation: what a model of low dtypes computes, on a provider without kernels.
 
 The CPU provider runs float16 nodes in float32 and lets the casts between them cancel, so that its
-results say nothing about float16. Here every operator computes in float32, as GPUs accumulate, and
-every value is rounded to its dtype by Cast(low) -> Identity -> Cast(float32). The Identity keeps
-the two casts from being merged; ``check_survival`` makes sure of it in the graph that runs.
+results say nothing about float16. Here every operator computes in float32, as CUDA accumulates,
+and every value is rounded to its dtype by Cast(low) -> Identity -> Cast(float32). The Identity
+keeps the two casts from being merged; ``check_survival`` makes sure of it in the graph that runs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from mpgraph.errors import VerificationError
 from mpgraph.runtime.float8 import FLOAT8, float8_operands, is_kept, saturates
 from mpgraph.runtime.retype import as_identity, bound_clip, retype_attributes, widened
 from mpgraph.runtime.rounding_nodes import MARK, RoundingNodes, producer
+from mpgraph.runtime.stepwise import in_steps
+from mpgraph.targets import ROUNDS_ONCE, Arithmetic
 
 __all__ = ["LOW", "MARK", "emulated"]
 
@@ -27,7 +29,7 @@ _FLOAT = ir.DataType.FLOAT
 _CONTAINERS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 
 
-def emulated(model: ir.Model) -> ir.Model:
+def emulated(model: ir.Model, arithmetic: Arithmetic = ROUNDS_ONCE) -> ir.Model:
     """A model that computes in float32 and rounds each value that is low in ``model``.
 
     Tensor inputs and outputs keep their names and dtypes; sequences and optionals of a low dtype
@@ -38,17 +40,24 @@ def emulated(model: ir.Model) -> ir.Model:
     without a kernel for float8 move it in float32. Local functions are inlined. Run it without
     graph optimisations (``emulated_session``).
 
+    With another ``arithmetic``, the operators that round on the way are written out in steps, each
+    of which rounds (``in_steps``); matrix products and convolutions then take a loop over their
+    terms, and many times longer.
+
     Not emulated: the rounding inside an operator of several steps (the state of LSTM and GRU
     between time steps, the softmax inside a fused attention), and the stream of random numbers.
 
     Raises:
         VerificationError: A value may be low and its dtype is unknown (a custom operator), or an
-            operator reads the bits of a low value.
+            operator reads the bits of a low value; or it cannot be written out in steps.
+        ConversionError: Steps need opset 11, and the model cannot be brought to it.
     """
     with ir.paused_gc():
         copy = ir.clone(model)
         if copy.functions:
             ir.inline_functions(copy)
+        if not arithmetic.rounds_once:
+            copy = in_steps(copy, arithmetic)
         _Emulation(copy, infer_types(copy)).run()
     return copy
 

@@ -8,8 +8,11 @@ from typing import Any
 from mpgraph import ir
 from mpgraph.errors import DataError
 from mpgraph.runtime.data import InputSpec
+from mpgraph.runtime.float8 import FLOAT8
 
 __all__ = ["as_inputs", "check_inputs"]
+
+_ROUNDED = ir.FLOATS | FLOAT8
 
 
 def as_inputs(feed: Mapping[str, Any], inputs: Sequence[InputSpec]) -> dict[str, Any]:
@@ -25,7 +28,7 @@ def as_inputs(feed: Mapping[str, Any], inputs: Sequence[InputSpec]) -> dict[str,
 def _as_input(value: Any, spec: InputSpec) -> Any:
     if isinstance(value, list):
         return [_as_input(item, spec) for item in value]
-    if value is None or spec.dtype not in ir.FLOATS:
+    if value is None or spec.dtype not in _ROUNDED:
         return value
     return value.astype(spec.numpy_dtype, copy=False)
 
@@ -43,7 +46,7 @@ def check_inputs(a: Sequence[InputSpec], b: Sequence[InputSpec]) -> None:
             if not spec.required:
                 continue
             raise DataError("second model", f"has no input {spec.name!r}, which the first one has")
-        both_float = spec.dtype in ir.FLOATS and other.dtype in ir.FLOATS
+        both_float = spec.dtype in _ROUNDED and other.dtype in _ROUNDED
         if other.kind != spec.kind or (other.dtype != spec.dtype and not both_float):
             raise DataError("second model", f"has input {other}, the first one has {spec}")
     known = {spec.name for spec in a}

@@ -16,6 +16,14 @@ __all__ = ["CPU_PROVIDER", "add_settings", "provider_arguments", "provider_devic
 
 CPU_PROVIDER = "CPUExecutionProvider"
 
+# What a plugin that finds no device was looking for.
+_DEVICES_OF = {
+    "WebGpuExecutionProvider": "it needs a GPU with a Vulkan, Metal or Direct3D 12 driver, or a "
+    "software Vulkan driver and ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1",
+    # Plugin 1.8.1 offers none on an AMD EPYC.
+    "OpenVINOExecutionProvider": "its plugin takes processors of Intel only",
+}
+
 
 def add_settings(options: Any, settings: Sequence[Setting]) -> None:
     """Put the settings that onnxruntime itself reads into ``options`` (a SessionOptions)."""
@@ -98,18 +106,11 @@ def _plugin_devices(package: str, name: str, target: str, extra: str) -> Sequenc
             raise TargetError(where, f"the library of {package} does not load: {error}") from error
     devices = _devices(name)
     if not devices:
-        raise TargetError(where, f"{name} finds no device on this machine", _device_hint(name))
+        raise TargetError(
+            where, f"{name} finds no device on this machine", _DEVICES_OF.get(name, "")
+        )
     return devices
 
 
 def _devices(name: str) -> list[Any]:
     return [device for device in onnxruntime().get_ep_devices() if device.ep_name == name]
-
-
-def _device_hint(name: str) -> str:
-    if name != "WebGpuExecutionProvider":
-        return ""
-    return (
-        "it needs a GPU with a Vulkan, Metal or Direct3D 12 driver, or a software Vulkan driver "
-        "and ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1"
-    )

@@ -35,7 +35,7 @@ def session(
 ) -> InferenceSession:
     """A session that runs ``model`` on ``target`` with all graph optimisations.
 
-    Its ``run`` takes and gives bfloat16 as ``ml_dtypes.bfloat16`` arrays. It never goes over to
+    Its ``run`` takes and gives bfloat16 and float8 as arrays of ml_dtypes. It never goes over to
     another provider by itself: what fails on the target fails.
 
     Args:
@@ -118,8 +118,13 @@ def create_session(
         # It makes a FusedMatMul that has no float16 kernel, and the process dies of it.
         options.add_session_config_entry(_DISABLED, "MatmulTransposeFusion")
     arguments = _prepare(provider, settings, options)
+    name = model_name(model)
+    if provider.target == "webgpu":
+        # onnxruntime keeps a constant on the CPU if a node there reads it, and hands it over from
+        # there to the nodes in a body, which WebGPU then refuses to run.
+        model = ir.with_body_constants(model) or model
     with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
-        created = _open(model_source(model, Path(folder)), options, arguments, model_name(model))
+        created = _open(model_source(model, Path(folder)), options, arguments, name)
     if provider.name not in created.get_providers():
         raise TargetError(
             f"target {provider.target}",
@@ -140,11 +145,11 @@ def _mentions_float16(model: Source) -> bool:
 def run(
     session: InferenceSession, feed: Feed, outputs: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    """Run once and return the outputs by name, bfloat16 ones as ``ml_dtypes.bfloat16`` arrays.
+    """Run once and return the outputs by name, bfloat16 and float8 as arrays of ml_dtypes.
 
     Args:
         session: A session, on any provider.
-        feed: One value per input; bfloat16 inputs as ``ml_dtypes.bfloat16`` arrays.
+        feed: One value per input; bfloat16 and float8 as arrays of ml_dtypes.
         outputs: The outputs wanted; None for all.
 
     Raises:

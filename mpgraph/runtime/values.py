@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from mpgraph import ir
 from mpgraph.errors import VerificationError
+from mpgraph.runtime.float8 import FLOAT8
 from mpgraph.runtime.ort import onnxruntime
 
-__all__ = ["from_ort_value", "is_bfloat16", "to_ort_value"]
+__all__ = ["from_ort_value", "is_foreign", "is_foreign_type", "to_ort_value"]
 
-_BFLOAT16 = int(ir.DataType.BFLOAT16)
+_FOREIGN = FLOAT8 | {ir.DataType.BFLOAT16}
+_BY_NUMPY: Mapping[np.dtype[Any], ir.DataType] = {
+    np.dtype(dtype.numpy()): dtype for dtype in _FOREIGN
+}
+_BY_TYPE: Mapping[str, ir.DataType] = {ir.type_string(dtype): dtype for dtype in _FOREIGN}
 
 
-def is_bfloat16(value: object) -> bool:
-    """Whether a value of a feed is an array of ``ml_dtypes.bfloat16``."""
-    return isinstance(value, np.ndarray) and value.dtype == ml_dtypes.bfloat16
+def is_foreign(value: object) -> bool:
+    """Whether a value of a feed is an array of bfloat16 or float8, in the types of ml_dtypes."""
+    return isinstance(value, np.ndarray) and value.dtype in _BY_NUMPY
+
+
+def is_foreign_type(type_string: str) -> bool:
+    """Whether bfloat16 or float8 is in a type, as onnxruntime writes it."""
+    return any(foreign in type_string for foreign in _BY_TYPE)
 
 
 def to_ort_value(value: Any) -> Any:
-    """An ``OrtValue`` with the elements of an array.
+    """An ``OrtValue`` with the elements of an array; those of foreign dtypes bit for bit.
 
     Raises:
         VerificationError: The value is a sequence.
@@ -33,13 +43,15 @@ def to_ort_value(value: Any) -> Any:
         return value
     if isinstance(value, list):
         raise VerificationError(
-            "session", "a sequence input beside bfloat16 inputs or outputs cannot be fed"
+            "session", "a sequence input beside bfloat16 or float8 inputs or outputs cannot be fed"
         )
     # Not ascontiguousarray, which gives a scalar an axis.
     array = np.asarray(value, order="C")
-    if array.dtype == ml_dtypes.bfloat16:
-        return ort_value.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16), _BFLOAT16)
-    return ort_value.ortvalue_from_numpy(array)
+    dtype = _BY_NUMPY.get(array.dtype)
+    if dtype is None:
+        return ort_value.ortvalue_from_numpy(array)
+    bits = array.view(f"u{array.itemsize}")
+    return ort_value.ortvalue_from_numpy_with_onnx_type(bits, int(dtype))
 
 
 def from_ort_value(value: Any) -> Any:
@@ -52,15 +64,17 @@ def from_ort_value(value: Any) -> Any:
         return None
     if not value.is_tensor():
         raise VerificationError(
-            "session", "a sequence output beside bfloat16 inputs or outputs cannot be read"
+            "session",
+            "a sequence output beside bfloat16 or float8 inputs or outputs cannot be read",
         )
-    if value.data_type() != "tensor(bfloat16)":
+    dtype = _BY_TYPE.get(value.data_type())
+    if dtype is None:
         return value.numpy()
+    kind = np.dtype(dtype.numpy())
     shape = tuple(value.shape())
     count = int(np.prod(shape, dtype=np.int64))
     if count == 0:
-        return np.zeros(shape, ml_dtypes.bfloat16)
-    # numpy() refuses bfloat16, so the bytes are copied from where onnxruntime keeps them.
-    words = (ctypes.c_uint16 * count).from_address(value.data_ptr())
-    copied = np.ctypeslib.as_array(words).copy()
-    return copied.view(ml_dtypes.bfloat16).reshape(shape)
+        return np.zeros(shape, kind)
+    # numpy() refuses these dtypes, so the bytes are copied from where onnxruntime keeps them.
+    content = (ctypes.c_uint8 * (count * kind.itemsize)).from_address(value.data_ptr())
+    return np.ctypeslib.as_array(content).copy().view(kind).reshape(shape)

@@ -1,5 +1,6 @@
 """Execution providers as targets: what each can run, and what is worth running on it."""
 
+from mpgraph.targets.arithmetic import ROUNDS_ONCE, Arithmetic
 from mpgraph.targets.exceptions import GAPS, Gap
 from mpgraph.targets.installed import Installed, find_installed
 from mpgraph.targets.kernels import Kernel, KernelTable, load_table
@@ -12,6 +13,8 @@ from mpgraph.targets.target import Target
 
 __all__ = [
     "GAPS",
+    "ROUNDS_ONCE",
+    "Arithmetic",
     "Gap",
     "Installed",
     "Kernel",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mpgraph import ir
+from mpgraph.targets.arithmetic import ROUNDS_ONCE, Arithmetic
 from mpgraph.targets.kernels import KernelTable
 from mpgraph.targets.provider import find_provider
 from mpgraph.targets.resolution import on_cpu, on_provider
@@ -40,6 +41,8 @@ class Target:
             "" when there is no such dtype.
         compiled_dtypes: Low float types that the provider's graph compiler computes in although
             the table, being that of the provider behind it, does not show them.
+        arithmetic: What its float16 operators round on the way; all else emulation takes to
+            compute in float32.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Target:
     kernel_overhead_bytes: int
     faster_policy: str = ""
     compiled_dtypes: frozenset[ir.DataType] = frozenset()
+    arithmetic: Arithmetic = ROUNDS_ONCE
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -120,5 +124,7 @@ class Target:
             "slow_dtypes": sorted(ir.dtype_name(dtype) for dtype in self.slow_dtypes),
             "kernel_overhead_bytes": self.kernel_overhead_bytes,
             "compiled_dtypes": sorted(ir.dtype_name(dtype) for dtype in self.compiled_dtypes),
+            "accumulator": ir.dtype_name(self.arithmetic.accumulator),
+            "stepwise": sorted(self.arithmetic.stepwise),
             "settings": {setting.name: setting.value for setting in self.settings},
         }

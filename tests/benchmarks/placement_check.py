@@ -2,10 +2,14 @@
 
 ``python -m tests.benchmarks.placement_check [--target cpu] [--run] [--folder DIR] [NAME]``
 
-Each model is placed, and then loaded as it is: the provider of every node must be the one in
-onnxruntime's record of that session, and a node that is not in the record must not be called kept
-unless it came to be one later. With ``--run`` the model is also run with profiling, and the kernels
-that ran are compared by provider, operator and number. Exit status 1 if a placement is wrong.
+Each model is placed, and then loaded as it is: a node that onnxruntime's record of that session
+names must be placed on the provider recorded there, and every kernel must have one. Nodes without a
+name of their own, and those that were gone before the record was made, are not compared.
+
+With ``--run`` both sessions run with profiling. Every pair of operator and provider in the profile
+of the model as it is must be in the placement; how many there are of each, and for which node they
+ran, is not compared. A provider that compiles subgraphs is not compared so. Exit status 1 if a
+placement is wrong.
 """
 
 from __future__ import annotations

@@ -161,3 +161,12 @@ def test_where_it_begins_is_said(
     )
     assert data["first_divergence"] == "y"
     assert data["not_compared"] == []
+
+
+def test_a_target_that_computes_in_steps_is_said(
+    mpgraph: Run, model_path: Path, low_path: Path, data_path: Path
+) -> None:
+    feeds = ("--data", data_path, "--emulate", "--target")
+    steps = "Sums and functions of float16 in the steps of webgpu, each of which rounds."
+    assert steps in mpgraph("verify", model_path, low_path, *feeds, "webgpu").stdout
+    assert steps not in mpgraph("verify", model_path, low_path, *feeds, "cuda").stdout

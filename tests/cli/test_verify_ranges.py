@@ -140,3 +140,19 @@ def test_protected_they_agree(mpgraph: Run, tmp_path: Path, name: str) -> None:
     assert done.exit_code == 0, done.output
     result = mpgraph("verify", wide, low, "--data", data, "--emulate")
     assert result.exit_code == 0, result.output
+
+
+def test_mixed_precision_leaves_positions_in_float32_without_any_protection(
+    mpgraph: Run, tmp_path: Path
+) -> None:
+    case = CASES["positions above 2048"]
+    wide, low, data = (tmp_path / file for file in ("wide.onnx", "low.onnx", "feed.npz"))
+    ir.save(build(case.text, **case.constants), wide)
+    np.savez(data, **case.feed)
+    passes = UNPROTECTED.replace("policy=float16", "policy=mixed_float16")
+    assert mpgraph("opt", wide, "--passes", passes, "-o", low).exit_code == 0
+    dtypes = {node.op_type: node.outputs[0].dtype for node in ir.load(low).graph}
+    assert dtypes["MatMul"] == ir.DataType.FLOAT16
+    assert dtypes["Sin"] != ir.DataType.FLOAT16
+    result = mpgraph("verify", wide, low, "--data", data, "--emulate")
+    assert result.exit_code == 0, result.output

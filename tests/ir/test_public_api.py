@@ -13,7 +13,7 @@ adopt read_value_file correct_shapes declared_dims derived_tensor describe dtype
 import_default_domain infer_shapes inline_functions insert_behind insert_cast limits load main_scopes mentions_dtype module_alias module_levels module_scope node nodes
 operator_schema opset_of origin parse_dtype paused_gc print_model redirect save set_constant
 set_dtype stamp subgraphs_of tensor tensor_key to_bytes to_proto to_proto_without_weights
-type_string verify_structure version_convert with_element_dtype
+type_string verify_structure version_convert with_body_constants with_element_dtype
 """
 
 EXPECTED_CLASSES = """

@@ -12,6 +12,7 @@ import mpgraph
 from mpgraph import ir
 from mpgraph.runtime import emulated, run
 from mpgraph.runtime.survival import emulated_session
+from mpgraph.targets import get_target
 
 __all__ = ["BF16", "F16", "Array", "both", "emulate", "finite", "of_one", "of_range", "ulps"]
 
@@ -25,12 +26,12 @@ def both(
 ) -> tuple[Array, Array]:
     """Output ``y`` of the provider, which takes every node, and output ``y`` of the emulation."""
     session = mpgraph.session(model, target=target, strict=True, settings=settings)
-    return run(session, feed)["y"], emulate(model, feed)["y"]
+    return run(session, feed)["y"], emulate(model, feed, target)["y"]
 
 
-def emulate(model: ir.Model, feed: Mapping[str, Array]) -> dict[str, Array]:
-    """What a provider would compute that rounds each value once and accumulates in float32."""
-    return run(emulated_session(emulated(model)), feed)
+def emulate(model: ir.Model, feed: Mapping[str, Array], target: str) -> dict[str, Array]:
+    """What the emulation computes with the arithmetic of a target."""
+    return run(emulated_session(emulated(model, get_target(target).arithmetic)), feed)
 
 
 def finite(dtype: np.dtype[Any]) -> Array:

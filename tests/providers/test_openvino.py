@@ -98,7 +98,10 @@ def test_transformer_block(measured: Measured) -> None:
     real = run(mpgraph.session(converted, target="openvino", settings={HINT: "bf16"}), feed)[
         "logits"
     ]
-    off, foretold = of_range(real, wanted), of_range(emulate(converted, feed)["logits"], wanted)
+    off, foretold = (
+        of_range(real, wanted),
+        of_range(emulate(converted, feed, "openvino")["logits"], wanted),
+    )
     measured(
         f"openvino decoder block, mixed_bfloat16, logits: {off:.1e} of the range from the original,"
         f" {foretold:.1e} by the emulation"

@@ -14,6 +14,7 @@ from mpgraph import ir
 from mpgraph.runtime import create_session, node_placement, run
 from tests.providers.attention import attention, attention_feed
 from tests.providers.device import Array, both, emulate, of_range
+from tests.runtime.builders import build
 
 pytestmark = pytest.mark.webgpu
 
@@ -29,12 +30,11 @@ def check(
     measured: Measured,
     *,
     limit: float,
-    settings: Mapping[str, str] | None = None,
 ) -> None:
     """Run on WebGPU; compare with the original on the CPU, and say what the emulation gives."""
     wanted = run(create_session(original), feed)
-    real = run(mpgraph.session(converted, target="webgpu", settings=settings), feed)
-    ideal = emulate(converted, feed)
+    real = run(mpgraph.session(converted, target="webgpu"), feed)
+    ideal = emulate(converted, feed, "webgpu")
     for name, exact in wanted.items():
         assert np.isfinite(real[name]).all()
         if exact.size > 1:
@@ -102,7 +102,19 @@ def test_silero_vad_op18_ifless(measured: Measured) -> None:
     original, feed = real_model("silero_vad_op18_ifless")
     converted = mpgraph.convert(original, "mixed_float16", target="webgpu", data=[feed]).model
     assert float16_nodes(converted, "Conv")
-    # Without int64 kernels the plugin hands index tensors inside the If over on the wrong device.
-    settings = {"enableInt64": "1"}
-    label = "silero_vad_op18_ifless, mixed_float16"
-    check(original, converted, feed, label, measured, limit=5e-3, settings=settings)
+    check(original, converted, feed, "silero_vad_op18_ifless, mixed_float16", measured, limit=5e-3)
+
+
+def test_a_constant_read_on_the_cpu_and_in_a_branch_on_the_gpu() -> None:
+    model = build(
+        "g (float[3, 4] x, bool c, int64[1] k) => (float[a, b] y, bool[1] q) {"
+        " q = Equal (k, i) y = If (c) <"
+        " then_branch = t () => (float[a, b] p) { p = Gather<axis = 0> (x, i) },"
+        " else_branch = e () => (float[a, b] r) { r = Relu (x) }> }",
+        i=np.array([1]),
+    )
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    feed = {"x": x, "c": np.array(True), "k": np.array([1])}
+    got = run(mpgraph.session(model, target="webgpu"), feed)
+    np.testing.assert_array_equal(got["y"], x[1:2])
+    assert got["q"].all()

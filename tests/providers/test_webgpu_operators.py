@@ -43,16 +43,13 @@ def test_arithmetic_is_emulated_to_the_ulp(op: str, measured: Measured) -> None:
     assert off <= 1
 
 
-# WebGPU computes these in several float16 steps, each of which rounds; the emulation rounds once,
-# as CUDA does. The unit is the ulp of float16 at 1.
-@pytest.mark.parametrize(
-    ("op", "limit"),
-    [
-        *((op, 1) for op in ("Elu", "HardSigmoid", "HardSwish", "Sigmoid", "Softplus", "Tanh")),
-        *(("Gelu", 1), ("Sin", 1), ("Cos", 1), ("Log", 2), ("Mish", 4), ("Erf", 5), ("Exp", 6)),
-    ],
-)
-def test_functions_of_several_steps_stay_close(op: str, limit: int, measured: Measured) -> None:
+# In units of the ulp of float16 at 1. WebGPU computes these in several float16 steps, which the
+# emulation takes one by one for the first group; Gelu, Elu and the others round once there.
+@pytest.mark.parametrize("op", [
+    "Erf", "Exp", "Log", "Mish", "Sigmoid", "Softplus", "Tanh",
+    "Cos", "Elu", "Gelu", "HardSigmoid", "HardSwish", "Sin",
+])  # fmt: skip
+def test_functions_are_emulated_to_the_ulp(op: str, measured: Measured) -> None:
     model = build(f"g (float16[n] x) => (float16[n] y) {{ y = {op} (x) }}", opset=20)
     x = finite(F16)
     if op == "Log":
@@ -60,29 +57,25 @@ def test_functions_of_several_steps_stay_close(op: str, limit: int, measured: Me
     with np.errstate(over="ignore"):
         off = of_one(*both(model, "webgpu", x=x)) / float(np.finfo(F16).eps)
     measured(f"webgpu float16 {op}: {off:.2f} ulp of max(1, |y|) from the emulation")
-    assert off <= limit
+    assert off <= 1
 
 
-# What remains is the provider's: it adds up in float16 (see below), the emulation in float32.
-@pytest.mark.parametrize(("op", "k", "limit"), [
-    ("MatMul", 16, 2e-3), ("MatMul", 64, 2e-3), ("MatMul", 128, 2e-3), ("MatMul", 256, 4e-3),
-    ("Gemm", 64, 2e-3), ("Gemm", 128, 2e-3), ("Gemm", 256, 4e-3),
-])  # fmt: skip
-def test_matrix_products_are_emulated(op: str, k: int, limit: float, measured: Measured) -> None:
+@pytest.mark.parametrize("op", ["MatMul", "Gemm"])
+@pytest.mark.parametrize("k", [16, 64, 256, 500])
+def test_matrix_products_are_emulated(op: str, k: int, measured: Measured) -> None:
     text = (
         f"g (float16[64, {k}] a, float16[{k}, 48] b) => (float16[64, 48] y) {{ y = {op} (a, b) }}"
     )
     off = of_range(*both(build(text), "webgpu", a=normal(64, k), b=normal(k, 48, seed=1)))
     measured(f"webgpu float16 {op}, K = {k}: {off:.1e} of the range from the emulation")
-    assert off <= limit
+    assert off <= 2e-3
 
 
-@pytest.mark.parametrize(("channels", "kernel", "group", "limit"), [
-    (3, 3, 1, 2e-3), (16, 1, 1, 2e-3), (16, 3, 16, 2e-3), (64, 1, 1, 2e-3),
-    (16, 3, 1, 4e-3), (28, 3, 1, 4e-3), (256, 1, 1, 4e-3),
+@pytest.mark.parametrize(("channels", "kernel", "group"), [
+    (3, 3, 1), (16, 1, 1), (16, 3, 16), (64, 1, 1), (16, 3, 4), (16, 3, 1), (28, 3, 1), (256, 1, 1),
 ])  # fmt: skip
 def test_convolutions_are_emulated(
-    channels: int, kernel: int, group: int, limit: float, measured: Measured
+    channels: int, kernel: int, group: int, measured: Measured
 ) -> None:
     each = channels // group
     text = (
@@ -93,7 +86,7 @@ def test_convolutions_are_emulated(
     off = of_range(*both(build(text), "webgpu", x=x, w=w))
     k = each * kernel * kernel
     measured(f"webgpu float16 Conv, K = {k}: {off:.1e} of the range from the emulation")
-    assert off <= limit
+    assert off <= 2e-3
 
 
 # In the NHWC layout, the provider's own default, 6, 9, 33 and 129 come out wrong.
@@ -115,35 +108,39 @@ def software_adapter() -> None:
         pytest.skip("another adapter than software Vulkan may add up in another order")
 
 
-def float16_sums(a: Array, b: Array) -> Array:
-    """``a @ b`` where every product and every sum is rounded to float16, one term at a time."""
-    total = np.zeros((a.shape[0], b.shape[1]), F16)
-    with np.errstate(over="ignore"):
-        for k in range(a.shape[1]):
-            total = total + a[:, k : k + 1] * b[k : k + 1]
-    return total
-
-
 @pytest.mark.usefixtures("software_adapter")
-@pytest.mark.parametrize("k", [64, 256])
-def test_webgpu_adds_up_in_float16(k: int) -> None:
-    a, b = normal(64, k), normal(k, 48, seed=1)
+@pytest.mark.parametrize(("op", "attributes"), [("MatMul", ""), ("Gemm", "<alpha = 0.3>")])
+def test_products_are_emulated_bit_for_bit(op: str, attributes: str) -> None:
     model = build(
-        f"g (float16[64, {k}] a, float16[{k}, 48] b) => (float16[64, 48] y) {{ y = MatMul (a, b) }}"
+        f"g (float16[64, 256] a, float16[256, 48] b) => (float16[64, 48] y) {{ y = {op}{attributes} (a, b) }}"
     )
-    np.testing.assert_array_equal(both(model, "webgpu", a=a, b=b)[0], float16_sums(a, b))
+    np.testing.assert_array_equal(
+        *both(model, "webgpu", a=normal(64, 256), b=normal(256, 48, seed=1))
+    )
 
 
 @pytest.mark.usefixtures("software_adapter")
-def test_partial_sums_overflow_on_webgpu_and_not_in_the_emulation() -> None:
+@pytest.mark.parametrize("group", [1, 4])
+def test_convolutions_are_emulated_bit_for_bit(group: int) -> None:
+    model = build(
+        f"g (float16[1, 16, 12, 12] x, float16[8, {16 // group}, 3, 3] w, float16[8] b) => (float16[1, 8, h, v] y)"
+        f"{{ y = Conv<group = {group}, pads = [1, 1, 1, 1], strides = [2, 1]> (x, w, b) }}"
+    )
+    feed = {"x": normal(1, 16, 12, 12), "w": normal(8, 16 // group, 3, 3, seed=1), "b": normal(8)}
+    np.testing.assert_array_equal(*both(model, "webgpu", None, **feed))
+
+
+@pytest.mark.usefixtures("software_adapter")
+def test_partial_sums_overflow_on_webgpu_as_emulated_for_it() -> None:
     model = build(
         "g (float16[1, 64] a, float16[64, 1] b) => (float16[1, 1] y) { y = MatMul (a, b) }"
     )
     a = np.full((1, 64), 100, F16)
     b = np.repeat(np.array([100, -100], F16), 32)[:, None]
-    real, ideal = both(model, "webgpu", a=a, b=b)
+    real, foretold = both(model, "webgpu", a=a, b=b)
     assert np.isinf(real).all()
-    assert (ideal == 0).all()
+    assert np.isinf(foretold).all()
+    assert (emulate(model, {"a": a, "b": b}, "cuda")["y"] == 0).all()
 
 
 @pytest.mark.parametrize(("dtype", "name", "limit"), [
@@ -171,4 +168,4 @@ def test_int4_weights(dtype: Any, name: str, limit: float, measured: Measured) -
         f"webgpu {np.dtype(dtype).name} MatMulNBits, int4, K = {k}: {off:.1e} of the range from exact"
     )
     assert off <= limit
-    assert of_range(real, emulate(model, feed)["y"]) <= limit
+    assert of_range(real, emulate(model, feed, "webgpu")["y"]) <= limit

@@ -8,13 +8,13 @@ PLACE = Environment(
 )
 
 
-def bench(*ratios: Ratio) -> Bench:
+def bench(*ratios: Ratio, spent: float = 9.5) -> Bench:
     timings = (
         Timing("a.onnx", 1.5e-3, 1.4e-3, 1.6e-3, 1.3e-3, 0.02),
         Timing("b.onnx", 3e-3, 2.9e-3, 3.1e-3, 2.8e-3, 0.02),
     )
     nodes = {"b.onnx": (NodeTime("/encoder" * 9 + "/last", "MatMul", PLACE.provider, 2e-3, 0.75),)}
-    return Bench(timings, ratios, 0.95, 5, 40, (1, 1), "feeds.npz", PLACE, nodes)
+    return Bench(timings, ratios, 0.95, 5, 40, (1, 1), "feeds.npz", PLACE, 10.0, spent, nodes)
 
 
 def line_of(text: str, start: str) -> list[str]:
@@ -59,3 +59,11 @@ def test_one_model_has_no_ratios(screen) -> None:
     render_bench(bench(), screen.console)
     assert "ratio" not in screen.text
     assert "winner" not in screen.text
+
+
+def test_more_time_than_asked_for_is_said(screen) -> None:
+    render_bench(bench(spent=11.5), screen.console)
+    assert "asked for" not in screen.text
+    render_bench(bench(spent=25.0), screen.console)
+    text = " ".join(screen.text.split())
+    assert "the runs took 25.0 s, not the 10.0 s asked for: 5 sessions of each model" in text

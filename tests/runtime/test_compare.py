@@ -188,3 +188,32 @@ def test_layers_that_the_second_model_has_not_are_named() -> None:
     x = {"x": np.ones(2, np.float32)}
     assert compare_models(a, b, x, per_layer=True).not_compared == ("u",)
     assert compare_models(a, b, x).not_compared == ()
+
+
+def test_float8_inputs_are_fed_and_compared() -> None:
+    text = "g (float8e4m3fn[n] x) => (float[n] y) { w = Cast<to = 1> (x) y = Mul (w, w) }"
+    model = build(text, opset=21)
+    x = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn)
+    for emulate in (False, True):
+        got = compare_models(model, model, {"x": x}, emulate=emulate)
+        assert got.outputs[0].is_equal
+        assert got.outputs[0].elements == 256
+    wide = build("g (float[n] x) => (float[n] y) { y = Mul (x, x) }", opset=21)
+    got = compare_models(wide, model, {"x": np.array([1.0, 0.3, 400], np.float32)})
+    assert 0 < got.max_relative < 0.1
+
+
+def test_a_target_that_adds_up_in_float16_shows_its_overflow() -> None:
+    wide = build("g (float[1, 64] a, float[64, 1] b) => (float[1, 1] y) { y = MatMul (a, b) }")
+    low = build(
+        "g (float[1, 64] a, float[64, 1] b) => (float[1, 1] y) { p = Cast<to = 10> (a)"
+        " q = Cast<to = 10> (b) z = MatMul (p, q) y = Cast<to = 1> (z) }"
+    )
+    feed = {
+        "a": np.full((1, 64), 100, np.float32),
+        "b": np.repeat(np.array([100, -100], np.float32), 32)[:, None],
+    }
+    assert compare_models(wide, low, feed, emulate=True, target="cuda").outputs[0].is_equal
+    got = compare_models(wide, low, feed, per_layer=True, emulate=True, target="webgpu")
+    assert got.outputs[0].inf_b == 1
+    assert [layer.name for layer in got.layers] == ["y"]

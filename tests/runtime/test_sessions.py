@@ -48,6 +48,28 @@ def test_bfloat16_inputs_and_outputs() -> None:
     assert list(run(create_session(model), {"x": x, "f": f}, ["y"])) == ["y"]
 
 
+@pytest.mark.parametrize(
+    "name", ["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"]
+)
+def test_float8_inputs_and_outputs_bit_for_bit(name: str) -> None:
+    kind = np.dtype(name)
+    short = name.replace("_", "")
+    number = ir.DataType.from_numpy(kind).value
+    model = build(
+        f"g ({short}[n] x, float[n] f, {short}[n] e) => (float[n] y, {short}[n] z, {short}[n] e2)"
+        f"{{ y = Cast<to = 1> (x) z = Cast<to = {number}> (f) e2 = Identity (e) }}",
+        opset=21,
+    )
+    x = np.arange(256, dtype=np.uint8).view(kind)
+    finite = x.astype(np.float32)[np.isfinite(x.astype(np.float32))]
+    f = np.resize(finite, 256)
+    got = run(create_session(model), {"x": x, "f": f, "e": x})
+    np.testing.assert_array_equal(got["y"], x.astype(np.float32))
+    assert got["z"].dtype == kind
+    np.testing.assert_array_equal(got["z"].view(np.uint8), f.astype(kind).view(np.uint8))
+    np.testing.assert_array_equal(got["e2"].view(np.uint8), x.view(np.uint8))
+
+
 def test_scalars_beside_bfloat16_stay_scalars() -> None:
     model = build(
         "g (bfloat16[n] x, float s) => (bfloat16[n] y, float t){ y = Identity (x) t = Neg (s) }"

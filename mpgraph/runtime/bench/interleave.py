@@ -24,10 +24,12 @@ Report: TypeAlias = Callable[[str, int, int], None]
 """Takes what begins, how much of the work is done, and how much there is."""
 
 _WARMUPS = 3
+# How much of the time may go into warm-up; what is needed at least does anyway.
+_WARM_SHARE = 0.1
 # A sample this long is far above the resolution and the cost of the clock.
 _SAMPLE_SECONDS = 1e-3
 _MOST_RUNS = 1000
-_FEWEST_ROUNDS, _MOST_ROUNDS = 5, 500
+_MOST_ROUNDS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,13 @@ class Samples:
         times: Seconds per run, [sets of sessions, rounds, models].
         loads: Seconds to create a session, [sets of sessions, models].
         runs: How many runs in a row made one sample, per model.
+        spent: Seconds that all runs took, those of the warm-up included.
     """
 
     times: np.ndarray[Any, Any]
     loads: np.ndarray[Any, Any]
     runs: tuple[int, ...]
+    spent: float
 
 
 def interleave(
@@ -59,10 +63,13 @@ def interleave(
     order drawn anew, all on the same feed; the next round takes the next feed. A model that is
     done in less than a millisecond runs several times in a row for one sample.
 
+    The time is kept as closely as single runs allow. At least, each model runs twice to warm up in
+    the first set and once in the others, and then one round is run.
+
     Args:
         openers: One per model.
         sets: How many sets of sessions.
-        seconds: About how long all rounds take together; at least 5 rounds per set are run.
+        seconds: How long all runs take together, without the creation of sessions.
         clock: What tells the time.
         report: Told before every set.
     """
@@ -71,6 +78,8 @@ def interleave(
     loads = np.zeros((sets, len(openers)))
     runs: tuple[int, ...] = ()
     rounds = 0
+    spent = 0.0
+    warm_seconds = _WARM_SHARE * seconds / sets / len(openers)
     for number in range(sets):
         if report is not None:
             report(f"sessions {number + 1} of {sets}", number, sets)
@@ -80,13 +89,20 @@ def interleave(
             models[place] = openers[place]()
             loads[number, place] = clock() - start
         with ir.paused_gc():
-            single = [_warm(calls, clock) for calls in models]
+            start = clock()
+            single = [
+                _warm(calls, clock, warm_seconds, fewest=1 if runs else 2) for calls in models
+            ]
             if not runs:
                 runs = tuple(_runs(one) for one in single)
                 one_round = sum(one * count for one, count in zip(single, runs, strict=True))
-                rounds = _rounds(seconds / sets, one_round)
+                later = (sets - 1) * min(
+                    clock() - start, sum(single) + _WARM_SHARE * seconds / sets
+                )
+                rounds = _rounds((seconds - (clock() - start) - later) / sets, one_round)
             times.append(_one_set(models, runs, rounds, generator, clock))
-    return Samples(np.stack(times), loads, runs)
+            spent += clock() - start
+    return Samples(np.stack(times), loads, runs, spent)
 
 
 def _one_set(
@@ -108,14 +124,29 @@ def _one_set(
     return times
 
 
-def _warm(calls: Sequence[Call], clock: Clock) -> float:
-    """Run every feed once, the first more often; the seconds of the last run."""
-    taken = 0.0
-    for call in (*calls, *[calls[0]] * _WARMUPS):
+def _warm(calls: Sequence[Call], clock: Clock, seconds: float, fewest: int) -> float:
+    """Run the first feed, all others once, then the first again, as far as the time allows.
+
+    Args:
+        calls: One per feed.
+        clock: What tells the time.
+        seconds: When to stop.
+        fewest: So many runs are made in any case.
+
+    Returns:
+        The seconds of the last run of the first feed.
+    """
+    first = calls[0]
+    begin = clock()
+    single = 0.0
+    for count, call in enumerate((first, first, *calls[1:], *[first] * (_WARMUPS - 1))):
         start = clock()
+        if count >= fewest and start - begin > seconds:
+            break
         call()
-        taken = clock() - start
-    return taken
+        if call is first:
+            single = clock() - start
+    return single
 
 
 def _runs(single: float) -> int:
@@ -127,4 +158,4 @@ def _runs(single: float) -> int:
 def _rounds(seconds: float, one_round: float) -> int:
     if one_round <= 0:
         return _MOST_ROUNDS
-    return min(_MOST_ROUNDS, max(_FEWEST_ROUNDS, round(seconds / one_round)))
+    return min(_MOST_ROUNDS, max(1, int(seconds / one_round)))

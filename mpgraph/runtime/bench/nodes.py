@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from mpgraph.errors import VerificationError
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-__all__ = ["NodeTime", "node_times", "profiled_nodes"]
+__all__ = ["NodeTime", "Profiled", "node_times", "profiled_nodes"]
 
 _KERNEL = "_kernel_time"
 
@@ -36,28 +37,53 @@ class NodeTime:
     share: float
 
 
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """What came of runs with the profiler on.
+
+    Attributes:
+        nodes: The longest first.
+        spent: Seconds that all runs took, those of the warm-up included.
+    """
+
+    nodes: tuple[NodeTime, ...]
+    spent: float
+
+
 def profiled_nodes(
     opened: Callable[[Path], InferenceSession],
     calls: Callable[[InferenceSession], Sequence[Callable[[], object]]],
     runs: int,
-) -> tuple[NodeTime, ...]:
+    seconds: float,
+) -> Profiled:
     """Run a session of its own with the profiler on; the first run of each feed does not count.
+
+    Feeds that are not reached in half of the time are left out; one run of one feed always counts.
 
     Args:
         opened: Creates a session whose profile has the given prefix.
         calls: One call per feed for that session.
-        runs: How often each feed counts.
+        runs: How often each feed counts at most.
+        seconds: When to stop.
     """
     with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
         session = opened(Path(folder) / "profile")
         each = calls(session)
-        for call in each:
-            call()
-        for _ in range(runs):
-            for call in each:
-                call()
+        start = time.perf_counter()
+        warm = _run_until(each, start + seconds / 2)
+        _run_until([*each[:warm]] * runs, start + seconds)
+        spent = time.perf_counter() - start
         text = Path(session.end_profiling()).read_text(encoding="utf-8")
-    return node_times(json.loads(text), warmups=len(each))
+    return Profiled(node_times(json.loads(text), warmups=warm), spent)
+
+
+def _run_until(calls: Sequence[Callable[[], object]], end: float) -> int:
+    """Run one after the other until the time is up; how many were run, at least one."""
+    for count, call in enumerate(calls):
+        if count and time.perf_counter() > end:
+            return count
+        call()
+    return len(calls)
 
 
 def node_times(events: Iterable[Mapping[str, Any]], warmups: int) -> tuple[NodeTime, ...]:

@@ -10,6 +10,9 @@ from mpgraph.runtime.bench.ratio import Ratio
 
 __all__ = ["Bench", "Environment", "Timing"]
 
+# The time of a run varies; below this nothing is said.
+_OVERRUN = 1.2
+
 
 @dataclass(frozen=True, slots=True)
 class Environment:
@@ -64,6 +67,8 @@ class Bench:
         runs: How many runs in a row made one sample, per model.
         data: Where the inputs came from.
         environment: What else the times depend on.
+        asked: Seconds that all runs were to take.
+        spent: Seconds that they took, warm-up and profile included, creation of sessions not.
         nodes: Per label, the time of each node that ran, the longest first; from runs of their own.
     """
 
@@ -75,7 +80,14 @@ class Bench:
     runs: tuple[int, ...]
     data: str
     environment: Environment
+    asked: float = 0.0
+    spent: float = 0.0
     nodes: Mapping[str, tuple[NodeTime, ...]] = field(default_factory=dict)
+
+    @property
+    def overran(self) -> bool:
+        """Whether the least number of runs took clearly longer than was asked for."""
+        return self.spent > _OVERRUN * self.asked
 
     @property
     def winner(self) -> str | None:

@@ -13,7 +13,7 @@ import numpy as np
 from mpgraph import ir
 from mpgraph.errors import DataError, VerificationError
 from mpgraph.runtime.bench.interleave import Call, Opener, Report, Samples, interleave
-from mpgraph.runtime.bench.nodes import NodeTime, profiled_nodes
+from mpgraph.runtime.bench.nodes import Profiled, profiled_nodes
 from mpgraph.runtime.bench.ratio import Ratio, ratio_of
 from mpgraph.runtime.bench.result import Bench, Environment, Timing
 from mpgraph.runtime.data import input_specs, load_data
@@ -34,6 +34,7 @@ __all__ = ["bench_models"]
 _STOP_SPINNING = ("session.force_spinning_stop", "1")
 _FEWEST_SESSIONS = 3
 _PROFILED_RUNS = 5
+_PROFILE_SHARE = 0.1
 
 
 def bench_models(
@@ -61,7 +62,9 @@ def bench_models(
         target: Where all run; nothing runs elsewhere for want of the provider.
         threads: Threads inside one operator; 0 leaves the choice to onnxruntime.
         settings: Values for settings of the target, as for ``mpgraph.session``.
-        seconds: About how long the timed rounds take together, sessions not included.
+        seconds: How long all runs take together, warm-up and profile included, creation of
+            sessions not. A slow model still runs as often as an interval needs
+            (``Bench.overran``).
         sessions: How often a new session of each model is made, 3 or more; more make the intervals
             narrower.
         confidence: With which all intervals hold together (Bonferroni's correction).
@@ -105,16 +108,18 @@ def bench_models(
         return lambda: _calls(opened(place), bound[place])
 
     total = sessions + len(names)
-    nodes: dict[str, tuple[NodeTime, ...]] = {}
+    profiles: dict[str, Profiled] = {}
     for place, name in enumerate(names):
         if report is not None:
             report("time per node", place, total)
-        nodes[name] = _profiled(place, opened, bound[place])
+        share = _PROFILE_SHARE * seconds / len(names)
+        profiles[name] = _profiled(place, opened, bound[place], share)
+    profiling = sum(one.spent for one in profiles.values())
     later = _later(report, len(names), total)
     measured = interleave(
         [opener(place) for place in range(len(names))],
         sets=sessions,
-        seconds=seconds,
+        seconds=max(0.0, seconds - profiling),
         report=later,
     )
     return Bench(
@@ -126,7 +131,9 @@ def bench_models(
         runs=measured.runs,
         data=given.label,
         environment=_environment(target, threads, settings),
-        nodes=nodes,
+        asked=seconds,
+        spent=profiling + measured.spent,
+        nodes={name: one.nodes for name, one in profiles.items()},
     )
 
 
@@ -147,11 +154,13 @@ def _profiled(
     place: int,
     opened: Callable[[int, Path], InferenceSession],
     feeds: Sequence[Mapping[str, Any]],
-) -> tuple[NodeTime, ...]:
+    seconds: float,
+) -> Profiled:
     return profiled_nodes(
         lambda prefix: opened(place, prefix),
         lambda session: _calls(session, feeds),
         _PROFILED_RUNS,
+        seconds,
     )
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from mpgraph import ir
 from mpgraph.errors import DataError
 from mpgraph.runtime.data.spec import InputSpec
+from mpgraph.runtime.float8 import FLOAT8
 
 __all__ = ["check_feed", "check_names", "fit_array"]
 
@@ -54,8 +54,8 @@ def fit_array(value: object, spec: InputSpec, where: str) -> np.ndarray[Any, Any
     """``value`` as an array of the dtype of ``spec``, whatever its shape.
 
     Only what loses nothing is done: arrays of other libraries are viewed as numpy arrays, text
-    becomes an object array, and the 2-byte records as which .npy files store bfloat16 are read
-    as that.
+    becomes an object array, and the records of one or two bytes as which .npy files store float8
+    and bfloat16 are read as that.
 
     Raises:
         DataError: Not an array, or of another dtype.
@@ -68,8 +68,9 @@ def fit_array(value: object, spec: InputSpec, where: str) -> np.ndarray[Any, Any
         return array
     if spec.dtype == ir.DataType.STRING and array.dtype.kind in "UO":
         return array.astype(object)
-    if spec.dtype == ir.DataType.BFLOAT16 and array.dtype == np.dtype("V2"):
-        return array.view(ml_dtypes.bfloat16)
+    is_foreign = spec.dtype == ir.DataType.BFLOAT16 or spec.dtype in FLOAT8
+    if is_foreign and array.dtype == np.dtype(f"V{wanted.itemsize}"):
+        return array.view(wanted)
     raise DataError(
         where,
         f"input {spec} wants {ir.dtype_name(spec.dtype)}, got {array.dtype} of shape "

@@ -10,6 +10,7 @@ import numpy as np
 from mpgraph import ir
 from mpgraph.errors import DataError
 from mpgraph.runtime.data.spec import InputSpec
+from mpgraph.runtime.float8 import FLOAT8
 
 __all__ = ["random_feeds", "random_label"]
 
@@ -84,7 +85,7 @@ def _shape(spec: InputSpec, given: Sequence[int] | None, dims: dict[str, int]) -
 
 
 def _array(spec: InputSpec, shape: tuple[int, ...], generator: np.random.Generator) -> Any:
-    if spec.dtype in ir.FLOATS:
+    if spec.dtype in ir.FLOATS or spec.dtype in FLOAT8:
         return generator.standard_normal(shape).astype(spec.numpy_dtype)
     if spec.dtype == ir.DataType.BOOL or spec.dtype.is_integer():
         return generator.integers(0, 2, shape).astype(spec.numpy_dtype)
