@@ -1,0 +1,1 @@
+"""Quantization: formats and their numbers, weights, ranges of activations."""

@@ -1,0 +1,137 @@
+"""Weights of a model, quantized when they are read: one tensor in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from mpgraph import ir
+from mpgraph.quant.formats import (
+    Format,
+    Layout,
+    Parameters,
+    mse_parameters,
+    pack,
+    parameters_from_range,
+    quantize,
+    range_of,
+)
+from mpgraph.quant.formats.layout import Array
+
+__all__ = ["QuantizedWeight", "mse_weight_parameters", "quantize_weight", "weight_parameters"]
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class QuantizedWeight:
+    """What stands in a model for a float weight.
+
+    Attributes:
+        values: The weight in the dtype of its format and its own shape; computed from the float
+            tensor each time it is read, and never kept.
+        scale: float32, in the shape that the layout gives.
+        zero_point: The dtype of `values`, the shape of `scale`.
+        layout: Which elements share a scale.
+    """
+
+    values: ir.LazyTensor
+    scale: ir.TensorProtocol
+    zero_point: ir.TensorProtocol
+    layout: Layout
+
+
+def weight_parameters(
+    source: ir.TensorProtocol,
+    format: Format,
+    layout: Layout,
+    *,
+    minimum_range: float | None = None,
+) -> Parameters:
+    """The parameters by which a format covers all values of a weight.
+
+    Reads the tensor once, in chunks, and releases the file that it maps.
+
+    Raises:
+        InputError: The weight holds NaN or infinities, is no float tensor, or lacks the axis.
+    """
+    name = source.name or ""
+    low, high = _computed(source, lambda array: range_of(array, layout, name=name))
+    return parameters_from_range(low, high, format, layout, minimum_range=minimum_range, name=name)
+
+
+def mse_weight_parameters(
+    source: ir.TensorProtocol,
+    format: Format,
+    layout: Layout,
+    *,
+    minimum_range: float | None = None,
+) -> Parameters:
+    """The parameters with the least squared error, as `formats.mse_parameters` finds them.
+
+    Raises:
+        InputError: The weight holds NaN or infinities, is no float tensor, or lacks the axis.
+    """
+    return _computed(
+        source,
+        lambda array: mse_parameters(
+            array, format, layout, minimum_range=minimum_range, name=source.name or ""
+        ),
+    )
+
+
+def quantize_weight(source: ir.TensorProtocol, parameters: Parameters) -> QuantizedWeight:
+    """The weight as it will stand in the model; nothing is computed until its values are read.
+
+    Args:
+        source: Float tensor, external ones included; it must stay readable.
+        parameters: Scales and zero points in the shape that their layout gives for the weight.
+
+    Raises:
+        InputError: The scales do not fit the shape of the weight.
+    """
+    name = source.name or ""
+    shape = tuple(int(size) for size in source.shape.numpy())
+    parameters.check_shape(shape, name)
+    return QuantizedWeight(
+        values=_lazily(source, parameters),
+        scale=ir.Tensor(parameters.scale, name=f"{name}_scale"),
+        zero_point=_tensor_of(parameters.zero_point, parameters.format, f"{name}_zero_point"),
+        layout=parameters.layout,
+    )
+
+
+def _lazily(source: ir.TensorProtocol, parameters: Parameters) -> ir.LazyTensor:
+    name = source.name or ""
+
+    def read() -> ir.TensorProtocol:
+        values = _computed(source, lambda array: quantize(array, parameters, name=name))
+        return _tensor_of(values, parameters.format, name)
+
+    return ir.LazyTensor(
+        read,
+        dtype=parameters.format.ir_dtype,
+        shape=ir.Shape(source.shape.numpy()),
+        name=f"{name}_quantized",
+        doc_string=source.doc_string,
+    )
+
+
+def _tensor_of(values: Array, format: Format, name: str) -> ir.TensorProtocol:
+    """A tensor of values; small integers are packed at once, so that writing copies no more."""
+    dtype = format.ir_dtype
+    if dtype.bitwidth < 8:
+        return ir.PackedTensor(pack(values), dtype, shape=values.shape, name=name)
+    return ir.Tensor(values, dtype=dtype, name=name)
+
+
+def _computed(source: ir.TensorProtocol, function: Callable[[Array], Result]) -> Result:
+    """What a function makes of a tensor's array, whose file mapping is then closed again.
+
+    The array gets no name here: the mapping cannot be closed while anything refers to it.
+    """
+    result = function(source.numpy())
+    if isinstance(source, ir.ExternalTensor):
+        source.release()
+    return result
