@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mpgraph import config as config
     from mpgraph import dtype_policies as dtype_policies
     from mpgraph import mixed_precision as mixed_precision
+    from mpgraph.auditing.job import audit_model as audit
     from mpgraph.conversion import convert
     from mpgraph.errors import (
         CheckError,
@@ -77,6 +78,7 @@ __all__ = [
     "UInt4",
     "VerificationError",
     "__version__",
+    "audit",
     "bench",
     "convert",
     "session",
@@ -96,6 +98,7 @@ _HOMES = {
     "QuantizationMode": "mpgraph.policy:QuantizationMode",
     "QuantizedDTypePolicy": "mpgraph.policy:QuantizedDTypePolicy",
     "UInt4": "mpgraph.policy:UInt4",
+    "audit": "mpgraph.auditing.job:audit_model",
     "bench": "mpgraph.runtime.bench:bench_models",
     "convert": "mpgraph.conversion:convert",
     "session": "mpgraph.runtime.sessions:session",

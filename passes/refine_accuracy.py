@@ -188,11 +188,10 @@ def _keep_wide(draft: Draft, cells: Iterable[int], text: str) -> None:
                 kind="rounding-error",
                 finding="rounding error shows in the outputs",
                 value=(node.outputs[0].name or "") if node is not None else cell.key,
-                node=ir.describe(node) if node is not None else "",
-                scope=ir.module_scope(node) if node is not None else "",
                 evidence=text,
                 measured=True,
                 dtype=low,
                 cells=(index,),
+                subject=None if node is None else node.outputs[0],
             )
         )

@@ -41,6 +41,7 @@ EXPECTED = {
     "UInt4",
     "VerificationError",
     "__version__",
+    "audit",
     "bench",
     "convert",
     "session",

@@ -17,20 +17,18 @@ class Hazard:
         kind: A stable slug, such as ``activation-overflow``.
         finding: The finding in words, such as ``activation outside fp16 range``.
         value: The name of the value that it is about.
-        node: A description of the node that it is about; empty for constants and graph inputs.
-        scope: The module path of that node.
         evidence: The number or pattern found.
         measured: Whether data showed it, or the graph alone.
         dtype: The dtype that is unsafe.
         cells: The cells that must not take it.
+        subject: That value; None where the hazard is about none.
     """
 
     kind: str
     finding: str
     value: str
-    node: str
-    scope: str
     evidence: str
     measured: bool
     dtype: ir.DataType
     cells: tuple[int, ...] = ()
+    subject: ir.Value | None = None

@@ -211,7 +211,8 @@ class Totals:
     """Sums over nodes.
 
     Attributes:
-        nodes: Number of nodes by the dtype they compute in.
+        nodes: Number of nodes by the dtype they compute in; casts, quantizers and Constant nodes,
+            which compute nothing, are left out.
         parameters: Number of elements of constants by the dtype they are stored in.
         weight_bytes: Bytes of constants by the dtype they are stored in.
         multiply_accumulates: By the dtype they are computed in.

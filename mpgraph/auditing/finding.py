@@ -19,7 +19,7 @@ class Finding:
         kind: The rule's slug, such as ``constant-overflow``.
         finding: The finding in words, such as ``constant outside fp16 range``.
         severity: ``error`` where the model is wrong, ``warning`` where numbers are in danger,
-            ``note`` where something is wasted.
+            ``note`` where something is wasted, or in danger only once it is converted.
         value: The name of the ONNX value that it is about; empty where it is about none.
         node: A description of the node that it is about; empty for constants and graph inputs.
         key: The key of that node, as in ``NodeFact.key``; empty without a node.

@@ -20,6 +20,7 @@ __all__ = ["app", "main"]
 
 COMMANDS = (
     "convert",
+    "audit",
     "compile",
     "verify",
     "bench",

@@ -66,7 +66,7 @@ from mpgraph.ir.edits import (
 )
 from mpgraph.ir.fingerprint import fingerprint
 from mpgraph.ir.inlining import inline_functions
-from mpgraph.ir.load import load
+from mpgraph.ir.load import load, load_with_refusals
 from mpgraph.ir.memory import paused_gc
 from mpgraph.ir.mentioned import mentions_dtype
 from mpgraph.ir.module_path import module_levels
@@ -92,8 +92,8 @@ from mpgraph.ir.scopes import (
     opset_of,
     subgraphs_of,
 )
-from mpgraph.ir.shapes import Dims, correct_shapes, declared_dims, infer_shapes
-from mpgraph.ir.tensors import all_tensors, derived_tensor
+from mpgraph.ir.shapes import Dims, contradict, correct_shapes, declared_dims, infer_shapes
+from mpgraph.ir.tensors import all_tensors, array_pieces, derived_tensor
 from mpgraph.ir.value_files import read_value_file
 from mpgraph.ir.verifier import verify_structure
 
@@ -141,11 +141,13 @@ __all__ = [
     "adopt",
     "all_schemas",
     "all_tensors",
+    "array_pieces",
     "attribute_key",
     "callers_first",
     "check_model",
     "clone",
     "constant_tensor",
+    "contradict",
     "converted_tensor",
     "copy_function",
     "correct_shapes",
@@ -168,6 +170,7 @@ __all__ = [
     "insert_cast",
     "limits",
     "load",
+    "load_with_refusals",
     "main_scopes",
     "mentions_dtype",
     "module_alias",

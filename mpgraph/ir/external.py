@@ -12,7 +12,7 @@ from onnx_ir import DataType
 
 from mpgraph.errors import ModelFileError
 
-__all__ = ["check_external_data"]
+__all__ = ["check_external_data", "location_of", "outside_reason"]
 
 
 def check_external_data(
@@ -42,23 +42,39 @@ def check_external_data(
     return frozenset(folder / location for location in sizes)
 
 
+def location_of(tensor: TensorProto) -> str | None:
+    """The location of the data of an external tensor; None for other tensors."""
+    if tensor.data_location != TensorProto.EXTERNAL:
+        return None
+    entries = (entry.value for entry in tensor.external_data if entry.key == "location")
+    return next(entries, "")
+
+
+def outside_reason(location: str, folder: Path) -> str:
+    """Why a location does not lie in the folder of the model for certain; empty where it does."""
+    text = f"external data {location!r}"
+    if Path(location).is_absolute() or PureWindowsPath(location).is_absolute():
+        return f"{text} is an absolute path, which is refused"
+    parts = Path(location).parts
+    if ".." in parts or ".." in PureWindowsPath(location).parts:
+        return f"{text} leaves the folder of the model, refused"
+    path = folder
+    for part in parts:
+        path = path / part
+        if path.is_symlink():
+            return f"{text} goes through a symbolic link, which is refused"
+    return ""
+
+
 def _size(folder: Path, location: str, where: str) -> int:
     text = f"external data {location!r}"
     hint = "keep the data file in the folder of the model"
     if not location:
         raise ModelFileError(where, "an external tensor names no location", "export it again")
-    if Path(location).is_absolute() or PureWindowsPath(location).is_absolute():
-        raise ModelFileError(where, f"{text} is an absolute path, which is refused", hint)
-    parts = Path(location).parts
-    if ".." in parts or ".." in PureWindowsPath(location).parts:
-        raise ModelFileError(where, f"{text} leaves the folder of the model, refused", hint)
-    path = folder
-    for part in parts:
-        path = path / part
-        if path.is_symlink():
-            raise ModelFileError(
-                where, f"{text} goes through a symbolic link, which is refused", hint
-            )
+    outside = outside_reason(location, folder)
+    if outside:
+        raise ModelFileError(where, outside, hint)
+    path = folder / location
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import onnx_ir
@@ -11,7 +12,7 @@ from onnx_ir import serde
 
 from mpgraph.errors import InvalidModelError, ModelFileError, VerificationError
 from mpgraph.ir.checker import checker_finding, stubbed
-from mpgraph.ir.external import check_external_data
+from mpgraph.ir.external import check_external_data, location_of, outside_reason
 from mpgraph.ir.files import read_proto
 from mpgraph.ir.guards import refuse_unsupported
 from mpgraph.ir.memory import paused_gc
@@ -21,7 +22,7 @@ from mpgraph.ir.tensors import all_tensors
 from mpgraph.ir.verifier import verify_structure
 from mpgraph.ir.walk import Survey, survey
 
-__all__ = ["EXTERNAL_PATHS", "load"]
+__all__ = ["EXTERNAL_PATHS", "load", "load_with_refusals"]
 
 EXTERNAL_PATHS = "mpgraph.external_paths"
 """Key in `model.meta` of the data files a model was loaded with: `frozenset[Path]`."""
@@ -46,17 +47,51 @@ def load(source: str | os.PathLike[str] | ModelProto | onnx_ir.Model) -> onnx_ir
             return _from_caller(source)
         path = Path(source)
         proto = read_proto(path)
-        folder = path.absolute().parent
+        return _from_file(path, proto, survey(proto), {})
+
+
+def load_with_refusals(
+    source: str | os.PathLike[str] | ModelProto | onnx_ir.Model,
+) -> tuple[onnx_ir.Model, dict[str, str]]:
+    """Loads a model to look at, even if some of its data lies where `load` refuses to read.
+
+    Such tensors keep their types and shapes, and raise when their content is read.
+
+    Returns:
+        The model, and for each location of external data outside of its folder, the reason why it
+        is refused.
+
+    Raises:
+        ModelFileError, InvalidModelError: As `load`, for everything else that is wrong.
+    """
+    if isinstance(source, onnx_ir.Model | ModelProto):
+        return load(source), {}
+    with paused_gc():
+        path = Path(source)
+        proto = read_proto(path)
         found = survey(proto)
-        data_files = check_external_data(found.tensors(), folder, str(path))
-        model = _checked_model(proto, found, str(path))
-        if data_files:
-            model.meta[EXTERNAL_PATHS] = data_files
-            for tensor in all_tensors(model):
-                if isinstance(tensor, onnx_ir.ExternalTensor):
-                    # onnx-ir's own load leaves out functions, and a folder of "" switches off its
-                    # checks of where the data lies.
-                    tensor.base_dir = folder
+        folder = path.absolute().parent
+        locations = {location for one in found.tensors() if (location := location_of(one))}
+        reasons = {location: outside_reason(location, folder) for location in sorted(locations)}
+        refused = {location: reason for location, reason in reasons.items() if reason}
+        return _from_file(path, proto, found, refused), refused
+
+
+def _from_file(
+    path: Path, proto: ModelProto, found: Survey, refused: Mapping[str, str]
+) -> onnx_ir.Model:
+    folder = path.absolute().parent
+    read = (tensor for tensor in found.tensors() if location_of(tensor) not in refused)
+    data_files = check_external_data(read, folder, str(path))
+    model = _checked_model(proto, found, str(path))
+    if data_files:
+        model.meta[EXTERNAL_PATHS] = data_files
+    if data_files or refused:
+        for tensor in all_tensors(model):
+            if isinstance(tensor, onnx_ir.ExternalTensor):
+                # onnx-ir's own load leaves out functions, and a folder of "" switches off its
+                # checks of where the data lies.
+                tensor.base_dir = folder
     return model
 
 

@@ -17,15 +17,19 @@ __all__ = ["print_model"]
 _SHOWN_VALUES = 8
 
 
-def print_model(model: onnx_ir.Model) -> str:
+def print_model(model: onnx_ir.Model, *, node_names: bool = False) -> str:
     """Returns a readable, deterministic text of a whole model, for golden tests and dumps.
 
     Opset imports, inputs with types, initializers (values up to 8 elements), nodes as
     `%y: float16 [2, 3] = MatMul(%x, %w) {attributes}  # scope  ! pass: rule`, subgraphs indented
     under their node, outputs, then functions. No lazy or external tensor above 8 elements is read.
+
+    Args:
+        model: The model.
+        node_names: Also print the name of each node, as `"name" %y: ...`.
     """
     lines = [f"model ir_version={model.ir_version} opset={_imports(model.opset_imports)}"]
-    lines.extend(_graph(model.graph, "  "))
+    lines.extend(_graph(model.graph, "  ", node_names))
     for function in model.functions.values():
         overload = f":{function.overload}" if function.overload else ""
         lines.append(
@@ -34,20 +38,21 @@ def print_model(model: onnx_ir.Model) -> str:
         )
         if function.attributes:
             lines.append(f"  attributes {_attributes(function.attributes.values())}")
-        lines.extend(_graph(function.graph, "  "))
+        lines.extend(_graph(function.graph, "  ", node_names))
     return "\n".join(lines) + "\n"
 
 
-def _graph(graph: onnx_ir.Graph, indent: str) -> Iterator[str]:
+def _graph(graph: onnx_ir.Graph, indent: str, node_names: bool) -> Iterator[str]:
     for value in graph.inputs:
         yield f"{indent}input {_typed(value)}"
     for value in graph.initializers.values():
         yield f"{indent}initializer {_typed(value)} = {_tensor(value.const_value)}"
     for node in graph:
-        yield f"{indent}{_node(node)}"
-        for name, inner in subgraphs_of(node) if node.attributes else ():
-            yield f"{indent}  {name}:"
-            yield from _graph(inner, f"{indent}    ")
+        name = f'"{node.name or ""}" ' if node_names else ""
+        yield f"{indent}{name}{_node(node)}"
+        for attribute, inner in subgraphs_of(node) if node.attributes else ():
+            yield f"{indent}  {attribute}:"
+            yield from _graph(inner, f"{indent}    ", node_names)
     for value in graph.outputs:
         yield f"{indent}output {_typed(value)}"
 

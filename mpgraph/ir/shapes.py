@@ -12,7 +12,7 @@ from mpgraph.ir.memory import paused_gc
 from mpgraph.ir.scopes import holds_graphs, subgraphs_of
 from mpgraph.ir.skeleton import skeleton
 
-__all__ = ["Dims", "correct_shapes", "declared_dims", "infer_shapes"]
+__all__ = ["Dims", "contradict", "correct_shapes", "declared_dims", "infer_shapes"]
 
 Dims = tuple[int | str | None, ...]
 """The extents of a tensor: a number, a symbol, or None where nothing is known."""
@@ -51,7 +51,7 @@ def correct_shapes(shapes: Mapping[onnx_ir.Value, Dims]) -> bool:
     changed = False
     for value, dims in shapes.items():
         known = declared_dims(value)
-        if known is not None and _contradict(known, dims):
+        if known is not None and contradict(known, dims):
             value.shape = onnx_ir.Shape(dims)
             changed = True
     return changed
@@ -116,7 +116,8 @@ def _merged(known: Dims | None, found: Dims) -> Dims:
     )
 
 
-def _contradict(known: Dims, found: Dims) -> bool:
+def contradict(known: Dims, found: Dims) -> bool:
+    """Whether two shapes cannot both be true: another rank, or another number."""
     return len(known) != len(found) or any(
         isinstance(old, int) and isinstance(new, int) and old != new
         for old, new in zip(known, found, strict=True)

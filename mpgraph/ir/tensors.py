@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 from onnx_ir import AttributeType, DataType
 
+from mpgraph.errors import ModelFileError
 from mpgraph.ir.scopes import graphs
 
 __all__ = [
     "Replace",
     "Substitution",
     "all_tensors",
+    "array_pieces",
     "derived_tensor",
     "external_bytes",
     "replace_tensors",
 ]
 
 _TENSOR_TYPES = (AttributeType.TENSOR, AttributeType.TENSORS)
+_PIECE_BYTES = 1 << 20
 
 
 def all_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.TensorProtocol]:
@@ -92,6 +97,46 @@ def external_bytes(tensor: onnx_ir.ExternalTensor) -> bytes:
     buffer = io.BytesIO()
     tensor.tofile(buffer)
     return buffer.getvalue()
+
+
+def array_pieces(tensor: onnx_ir.TensorProtocol) -> Iterator[NDArray[np.generic]]:
+    """Yields the elements of a tensor in order, in flat pieces of about a megabyte.
+
+    Data that lies in a file is read piece by piece into one buffer: take what is needed from a
+    piece before the next step, and no more than a piece is in memory.
+    """
+    if isinstance(tensor, onnx_ir.ExternalTensor) and _is_plain(tensor.dtype) and tensor.size:
+        yield from _file_pieces(tensor)
+        return
+    flat = tensor.numpy().reshape(-1)
+    step = max(1, _PIECE_BYTES // max(1, flat.itemsize))
+    for start in range(0, flat.size, step):
+        yield flat[start : start + step]
+    if isinstance(tensor, onnx_ir.ExternalTensor):
+        tensor.release()
+
+
+def _is_plain(dtype: DataType) -> bool:
+    """Whether the file holds the elements as numpy does in memory."""
+    return sys.byteorder == "little" and dtype.bitwidth >= 8 and dtype != DataType.STRING
+
+
+def _file_pieces(tensor: onnx_ir.ExternalTensor) -> Iterator[NDArray[np.generic]]:
+    buffer = np.empty(min(tensor.nbytes, _PIECE_BYTES), np.uint8)
+    remaining = tensor.nbytes
+    with Path(tensor.path).open("rb", buffering=0) as file:
+        file.seek(tensor.offset or 0)
+        while remaining:
+            piece = buffer[:remaining]
+            read = file.readinto(piece.data)
+            if read != piece.size:
+                raise ModelFileError(
+                    str(tensor.path),
+                    f"ends in the middle of {tensor.name!r}",
+                    "export or download the data file again",
+                )
+            remaining -= read
+            yield piece.view(tensor.dtype.numpy())
 
 
 Replace = Callable[[onnx_ir.TensorProtocol], onnx_ir.TensorProtocol]

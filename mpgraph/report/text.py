@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mpgraph.report.audit_text import render_audit
 from mpgraph.report.bench_text import render_bench
 from mpgraph.report.comparison_text import render_comparison
 from mpgraph.report.conversion_text import render_conversion
@@ -9,6 +10,7 @@ from mpgraph.report.explanation_text import render_explanation
 from mpgraph.report.policy_text import render_policy
 
 __all__ = [
+    "render_audit",
     "render_bench",
     "render_comparison",
     "render_conversion",

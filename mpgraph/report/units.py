@@ -7,6 +7,7 @@ import math
 __all__ = [
     "byte_text",
     "cosine_text",
+    "count_text",
     "error_text",
     "node_text",
     "ratio_text",
@@ -15,6 +16,7 @@ __all__ = [
 ]
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+_COUNTS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 _STEPS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
@@ -24,6 +26,14 @@ def byte_text(count: int) -> str:
         if count >= size * 0.9995:
             return f"{_three_digits(count / size)} {unit}"
     return f"{count} B"
+
+
+def count_text(count: int) -> str:
+    """A number of things in decimal units with three digits, such as ``1.15 M``."""
+    for size, unit in _COUNTS:
+        if count >= size * 0.9995:
+            return f"{_three_digits(count / size)} {unit}"
+    return str(count)
 
 
 def ratio_text(after: int, before: int) -> str:

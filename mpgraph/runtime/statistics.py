@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+
+from mpgraph.analysis.magnitudes import merge_octaves, octaves
 
 __all__ = ["FLUSHED_BELOW", "SUBNORMAL_BELOW", "ValueStatistics"]
 
@@ -34,6 +37,8 @@ class ValueStatistics:
         flushed: Nonzero elements that float16 rounds to zero.
         subnormal: Nonzero elements below the smallest normal of float16, flushed ones included.
         integer_valued: Whether every element is a whole number.
+        octaves: How many nonzero elements have a magnitude in [2^e, 2^(e+1)), by exponent e; not
+            counted for values in bodies, whose statistics are computed inside of the graph.
     """
 
     count: int = 0
@@ -47,6 +52,7 @@ class ValueStatistics:
     flushed: int = 0
     subnormal: int = 0
     integer_valued: bool = True
+    octaves: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def finite(self) -> int:
@@ -84,6 +90,7 @@ class ValueStatistics:
             self.flushed + other.flushed,
             self.subnormal + other.subnormal,
             self.integer_valued and other.integer_valued,
+            merge_octaves(self.octaves, other.octaves),
         )
 
     @staticmethod
@@ -94,7 +101,7 @@ class ValueStatistics:
         # Pieces that stay in the processor's cache, for several passes each.
         for start in range(0, flat.size, _PIECE):
             total = total.merge(_of_piece(flat[start : start + _PIECE]))
-        return total
+        return replace(total, octaves=octaves(flat))
 
 
 _PIECE = 1 << 16

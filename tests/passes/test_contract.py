@@ -10,7 +10,7 @@ import pytest
 
 import models
 from mpgraph import ir
-from mpgraph.passmgr import Facts
+from mpgraph.passmgr import Facts, load_pipeline
 from mpgraph.plan import Draft, Plan
 from mpgraph.policy import PolicyMap, as_policy_map
 from tests.pipelines import POLICIES, given, standard_passes, state
@@ -78,6 +78,18 @@ def test_every_pass_keeps_its_contract(name, policy):
     for one in standard_passes():
         check_pass(one, model, facts)
     check_result(model, public)
+
+
+REPAIRS = ("remove-cast-pairs", "name-nodes", "drop-initializer-inputs", "correct-types")
+
+
+@pytest.mark.parametrize("name", models.builders())
+def test_repairs_keep_the_contract(name):
+    model = ir.load(models.build(name))
+    public = [value.name for value in model.graph.outputs]
+    for one in load_pipeline(",".join(REPAIRS)):
+        check_pass(one, model, Facts())
+    assert [value.name for value in model.graph.outputs] == public
 
 
 @pytest.mark.parametrize(("keep_io_types", "storage"), [(True, "variable"), (False, "compute")])

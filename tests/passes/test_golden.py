@@ -98,8 +98,55 @@ def polymorphic():
     return onnx_ir.serde.deserialize_model(proto)
 
 
+def cast_pairs():
+    """Casts there and back: without loss, with loss, through an Identity, of bool, of an output."""
+    return build(
+        """g (float[2] x, bool[2] b) => (float[2] y, float[2] z, bool[2] c) {
+            wide = Cast <to = 11> (x)
+            back = Cast <to = 1> (wide)
+            low = Cast <to = 10> (back)
+            rounded = Cast <to = 1> (low)
+            number = Cast <to = 6> (b)
+            same = Identity (number)
+            c = Cast <to = 9> (same)
+            z = Cast <to = 1> (x)
+            y = Add (rounded, back)
+        }"""
+    )
+
+
+def unnamed_nodes():
+    model = build(
+        "g (float[2] x) => (float[2] y) { a = Relu (x) b = Relu (a) c = Neg (b) y = Neg (c) }"
+    )
+    for node, name in zip(model.graph, ("", "twice", "twice", ""), strict=True):
+        node.name = name
+    return model
+
+
+def listed_weights():
+    """From IR version 4 on, weights that are inputs as well are defaults."""
+    model = old_style()
+    model.ir_version = 10
+    return model
+
+
+def wrong_types():
+    model = build(
+        "g (float[2] x) => (float[2] y) { a = Cast <to = 10> (x) b = Relu (a) y = Cast <to = 1> (b) }"
+    )
+    first, second, _ = model.graph
+    first.outputs[0].type, first.outputs[0].shape = ir.TensorType(ir.DataType.FLOAT), ir.Shape([3])
+    second.outputs[0].type = ir.TensorType(ir.DataType.FLOAT)
+    return model
+
+
 def show_model(model, facts):
     return ir.print_model(model)
+
+
+def show_named(model, facts):
+    return ir.print_model(model, node_names=True)
 
 
 def show_types(model, facts):
@@ -262,6 +309,11 @@ CASES = [
     Case("convert-weights", "initializer_output", builder("initializer_output"), CAST),
     Case("convert-weights", "functions", builder("functions"), CAST, policy="bfloat16"),
     Case("convert-weights{storage=variable}", "variable", builder("shared_weights"), CAST),
+    Case("remove-cast-pairs", "pairs", cast_pairs),
+    Case("name-nodes", "unnamed", unnamed_nodes, show=show_named),
+    Case("drop-initializer-inputs", "listed", listed_weights),
+    Case("drop-initializer-inputs", "old_ir_version", old_style),
+    Case("correct-types", "wrong", wrong_types),
     Case("fold", "casts", builder("casts"), f"{CAST},convert-weights", policy="float16"),
     Case("fold", "float16", builder("float16"), f"{CAST},convert-weights", policy="float16"),
     Case("fold", "tied_weights", builder("tied_weights"), f"{CAST},convert-weights"),

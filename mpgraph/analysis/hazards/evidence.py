@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -48,6 +49,9 @@ class Evidence:
         dtype: The low dtype in question.
         measured: Statistics by value name; empty without data.
         ranges: Ranges of constants, filled as they are asked for.
+        smallest: The smallest nonzero magnitudes of constants, as far as they are known: tensors
+            that lose nothing are then not read for it.
+        unread: Constants whose content is not looked at.
         scaling: Which values are held, and which constants are taken, times a power of two.
     """
 
@@ -57,6 +61,8 @@ class Evidence:
     measured: Mapping[str, Statistics]
     ranges: dict[ir.Value, ConstantRange] = field(default_factory=dict)
     scaling: Scaling = NO_SCALING
+    smallest: Mapping[ir.Value, float] = field(default_factory=dict)
+    unread: AbstractSet[ir.Value] = frozenset()
 
     @property
     def limits(self) -> ir.FloatLimits:
@@ -105,7 +111,10 @@ class Evidence:
             for value in scope.graph.inputs
             if value.const_value is not None and value in self.graph.results
         )
-        return {value: ir.constant_tensor(value) for value in (*self.graph.constants, *defaults)}
+        return {
+            value: None if value in self.unread else ir.constant_tensor(value)
+            for value in (*self.graph.constants, *defaults)
+        }
 
     def statistics(self, value: ir.Value) -> Statistics | None:
         """The measured statistics of a value."""
@@ -123,11 +132,14 @@ class Evidence:
     def smallest_lost(self, value: ir.Value) -> float | None:
         """The smallest element of a constant, as it is taken, that the low dtype loses."""
         exponents = self.scaling.constant_exponents.get(value, (0,))
+        known = self.smallest.get(value)
+        if known is not None and known * 2.0 ** -max(exponents) >= self.limits.smallest_normal:
+            return None
         return smallest_lost(self.tensors.get(value), self.dtype, max(exponents))
 
     def scalar(self, value: ir.Value | None) -> float | None:
         """The number that a one-element float constant holds; None for anything else."""
-        if value is None or value not in self.graph.constants:
+        if value is None or value not in self.graph.constants or value in self.unread:
             return None
         constant = ir.constant_tensor(value)
         if constant is None or constant.size != 1:
@@ -188,15 +200,13 @@ class Evidence:
         measured: bool = False,
     ) -> Hazard:
         """A hazard of the low dtype at ``value``."""
-        node = value.producer()
         return Hazard(
             kind=kind,
             finding=finding,
             value=value.name or "",
-            node="" if node is None else ir.describe(node),
-            scope="" if node is None else ir.module_scope(node),
             evidence=evidence,
             measured=measured,
             dtype=self.dtype,
             cells=tuple(cells),
+            subject=value,
         )

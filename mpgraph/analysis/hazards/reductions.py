@@ -13,9 +13,9 @@ from mpgraph.analysis.hazards.evidence import Evidence
 from mpgraph.analysis.hazards.names import short_name
 from mpgraph.analysis.hazards.ranges import TYPICAL_MAGNITUDE
 
-__all__ = ["exponential_sums", "long_sums"]
+__all__ = ["SUMS", "exponential_sums", "long_sums", "terms_of"]
 
-_SUMS = frozenset(
+SUMS = frozenset(
     {"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "CumSum", "ReduceLogSumExp"}
 )
 _QUOTIENTS = frozenset({"Div", "Log", "Reciprocal"})
@@ -42,12 +42,12 @@ _PASSED_THROUGH = frozenset(
 def long_sums(evidence: Evidence) -> Iterator[Hazard]:
     """Sums over so many elements that typical activations overflow, where nothing was measured."""
     for node in evidence.nodes:
-        if node.domain != "" or node.op_type not in _SUMS or not node.outputs:
+        if node.domain != "" or node.op_type not in SUMS or not node.outputs:
             continue
         result = node.outputs[0]
         if result not in evidence.graph.results or evidence.statistics(result) is not None:
             continue
-        terms = _terms(node, evidence.flow)
+        terms = terms_of(node, evidence.flow)
         if terms is not None and terms * TYPICAL_MAGNITUDE <= evidence.limits.max:
             continue
         length = "an unknown number of" if terms is None else f"{terms}"
@@ -60,7 +60,7 @@ def long_sums(evidence: Evidence) -> Iterator[Hazard]:
         )
 
 
-def _terms(node: ir.Node, flow: TypeFlow) -> int | None:
+def terms_of(node: ir.Node, flow: TypeFlow) -> int | None:
     """How many elements one element of the result is summed from; None where shapes are unknown."""
     operand = None if node.inputs[0] is None else flow.shape(node.inputs[0])
     if operand is None:
@@ -110,7 +110,7 @@ def _before_sums(evidence: Evidence, steps: int) -> dict[ir.Node, None]:
     if not any(node.op_type == "Exp" for node in evidence.nodes):
         return {}
     found: dict[ir.Node, None] = {}
-    level = [node for node in evidence.nodes if node.op_type in _SUMS]
+    level = [node for node in evidence.nodes if node.op_type in SUMS]
     for _ in range(steps + 1):
         operands = (value for node in level for value in node.inputs if value is not None)
         before = [
@@ -120,7 +120,7 @@ def _before_sums(evidence: Evidence, steps: int) -> dict[ir.Node, None]:
         ]
         level = [node for node in dict.fromkeys(before) if node not in found]
         found |= dict.fromkeys(level)
-        level = [node for node in level if node.op_type in _PASSED_THROUGH | _SUMS]
+        level = [node for node in level if node.op_type in _PASSED_THROUGH | SUMS]
     return found
 
 
@@ -140,9 +140,9 @@ def _up_to_quotients(
                         origins[use.node] = origins[node]
                         following.append(use.node)
         for node in following:
-            if node.op_type in _SUMS | _QUOTIENTS:
+            if node.op_type in SUMS | _QUOTIENTS:
                 chains[origins[node]].append(node)
-        level = [node for node in following if node.op_type in _PASSED_THROUGH | _SUMS]
+        level = [node for node in following if node.op_type in _PASSED_THROUGH | SUMS]
     return chains
 
 

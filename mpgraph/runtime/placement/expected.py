@@ -16,10 +16,17 @@ __all__ = ["Expected", "expected_providers"]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The provider that is expected to run a node, and why; empty where nothing is."""
+    """The provider that is expected to run a node, and why; empty where nothing is.
+
+    Attributes:
+        provider: The provider; empty for a node that runs nowhere, or of which nothing is known.
+        reason: Why that one, as a phrase.
+        support: How the target runs it; None where its kernels were not asked.
+    """
 
     provider: str
     reason: str
+    support: Support | None = None
 
 
 def expected_providers(model: ir.Model, target: Target) -> Iterator[Expected]:
@@ -52,14 +59,15 @@ def _expected(node: ir.Node, scope: ir.GraphScope, flow: TypeFlow, target: Targe
     )
     match support:
         case Support.NATIVE:
-            return Expected(target.provider, "it has a kernel")
+            return Expected(target.provider, "it has a kernel", support)
         case Support.FALLBACK:
-            return Expected(CPU_PROVIDER, f"{target.provider} has no kernel")
+            return Expected(CPU_PROVIDER, f"{target.provider} has no kernel", support)
         case Support.CAST_AROUND:
-            return Expected(CPU_PROVIDER, "no kernel for float16; casts around a float32 one")
+            reason = "no kernel for float16; casts around a float32 one"
+            return Expected(CPU_PROVIDER, reason, support)
         case Support.EXPANDED:
-            return Expected("", "no kernel; its operator is expanded")
-    return Expected("", "no kernel")
+            return Expected("", "no kernel; its operator is expanded", support)
+    return Expected("", "no kernel", support)
 
 
 def _assignment(node: ir.Node, opset: int, flow: TypeFlow) -> dict[str, str]:

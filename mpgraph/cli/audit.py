@@ -1,0 +1,161 @@
+"""`mpgraph audit`: what a model computes in which precision, and what is wrong with that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mpgraph.cli.audit_rules import explain_option, failing, split_names
+from mpgraph.cli.options import data_option, model_argument
+from mpgraph.cli.output import check_output, console, print_json
+
+if TYPE_CHECKING:
+    from mpgraph.auditing import AuditReport, Finding
+
+__all__ = ["command"]
+
+FORMATS = ("text", "json")
+
+
+@click.command("audit")
+@model_argument
+@click.option(
+    "--target",
+    "-t",
+    help="Where the model shall run: also say where each node runs there, and what does not "
+    "(also --ep, --providers).",
+)
+@data_option("Measure the ranges of values on these inputs.")
+@click.option(
+    "--weights/--no-weights",
+    default=True,
+    show_default=True,
+    help="Read all weights, or only constants of up to 1 KiB; the latter creates no session.",
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODE,...",
+    help="Run these rules only: MPG101, MPG1, a kind.",
+)
+@click.option("--ignore", multiple=True, metavar="CODE,...", help="Leave these rules out.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    metavar="KIND,...",
+    help="End with status 1 on findings of these kinds or codes, or as bad as `error`, `warning` "
+    "or `note`.",
+)
+@click.option("--fix", is_flag=True, help="Repair what is safe to repair, and write the model.")
+@click.option(
+    "--output",
+    "-o",
+    type=Path,
+    help="Where --fix writes.  [default: MODEL_fixed.onnx beside the model]",
+)
+@click.option("--diff", is_flag=True, help="Print what --fix would change; nothing is written.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="What to print.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@explain_option
+def command(
+    model: Path,
+    target: str | None,
+    data: str | None,
+    weights: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fail_on: tuple[str, ...],
+    fix: bool,
+    output: Path | None,
+    diff: bool,
+    form: str,
+    as_json: bool,
+) -> int:
+    """Say what a model computes in which precision, and what is wrong with that.
+
+    The exit status is 1 if a finding is one that --fail-on names.
+
+    \b
+    mpgraph audit model.onnx --target cpu --data inputs.npz
+    mpgraph audit model.onnx --fail-on error,constant-overflow --json
+    mpgraph audit --explain MPG101
+    """
+    if output is not None and not fix:
+        raise click.UsageError("--output is where --fix writes: give --fix too")
+    source = model if model.name else model.absolute()
+    path = output or source.with_name(f"{source.stem}_fixed.onnx")
+    if fix and not diff:
+        check_output(path, model)
+    is_failure = failing(split_names(fail_on))
+
+    from mpgraph.auditing.job import audit_model
+
+    report = audit_model(
+        model,
+        target=target,
+        data=data,
+        weights=weights,
+        select=split_names(select),
+        ignore=split_names(ignore),
+    )
+    left: Sequence[Finding] = report.hazards
+    if diff:
+        click.echo(_difference(model, report), nl=False)
+    else:
+        _print(report, "json" if as_json else form)
+        if fix:
+            left = _repair(model, report, path)
+    return 1 if any(map(is_failure, left)) else 0
+
+
+def _print(report: AuditReport, form: str) -> None:
+    if form == "json":
+        print_json(report)
+        return
+    from mpgraph.report.text import render_audit
+
+    render_audit(report, console())
+
+
+def _repair(model: Path, report: AuditReport, path: Path) -> tuple[Finding, ...]:
+    """Write the repaired model; returns the findings that are left."""
+    from mpgraph import ir
+    from mpgraph.auditing.fix import fix_model, fix_passes
+
+    loaded = ir.load(model)
+    if not fix_model(loaded, report.hazards):
+        click.echo("nothing to repair, nothing written", err=True)
+        return report.hazards
+    ir.save(loaded, path)
+    click.echo(f"repaired by {', '.join(fix_passes(report.hazards))}, written to {path}", err=True)
+    return tuple(finding for finding in report.hazards if not finding.fixable)
+
+
+def _difference(model: Path, report: AuditReport) -> str:
+    """The printed IR before and after the repairs, as a unified diff; empty where nothing is."""
+    from difflib import unified_diff
+
+    from mpgraph import ir
+    from mpgraph.auditing.fix import fix_model
+
+    loaded = ir.load(model)
+    before = ir.print_model(loaded, node_names=True)
+    fix_model(loaded, report.hazards)
+    after = ir.print_model(loaded, node_names=True)
+    lines = unified_diff(
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        str(model),
+        f"{model} (fixed)",
+    )
+    return "".join(lines)
