@@ -13,8 +13,8 @@ from mpgraph.ir.clone import clone
 from mpgraph.ir.edits import constant_tensor
 from mpgraph.ir.load import load
 from mpgraph.ir.names import Namer
-from mpgraph.ir.scopes import GraphScope, graphs
 from mpgraph.ir.outline import parse_outline, read_outline
+from mpgraph.ir.scopes import GraphScope, graphs
 from mpgraph.ir.walk import survey
 
 __all__ = ["with_body_constants"]

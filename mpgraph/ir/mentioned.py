@@ -9,8 +9,8 @@ import onnx_ir
 from onnx import FunctionProto, ModelProto, TypeProto
 from onnx_ir import DataType
 
-from mpgraph.ir.scopes import nodes
 from mpgraph.ir.outline import parse_outline, read_outline
+from mpgraph.ir.scopes import nodes
 from mpgraph.ir.tensors import all_tensors
 from mpgraph.ir.walk import survey
 
