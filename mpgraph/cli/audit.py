@@ -10,7 +10,7 @@ import click
 
 from mpgraph.cli.audit_rules import explain_option, failing, split_names
 from mpgraph.cli.options import data_option, model_argument
-from mpgraph.cli.output import check_output, console, print_json
+from mpgraph.cli.output import check_output, console, print_json, write_text
 
 if TYPE_CHECKING:
     from mpgraph.auditing import AuditReport, Finding
@@ -56,6 +56,7 @@ FORMATS = ("text", "json")
     type=Path,
     help="Where --fix writes.  [default: MODEL_fixed.onnx beside the model]",
 )
+@click.option("--html", type=Path, help="Also write a report to look at, one file, no network.")
 @click.option("--diff", is_flag=True, help="Print what --fix would change; nothing is written.")
 @click.option(
     "--format",
@@ -77,6 +78,7 @@ def command(
     fail_on: tuple[str, ...],
     fix: bool,
     output: Path | None,
+    html: Path | None,
     diff: bool,
     form: str,
     as_json: bool,
@@ -96,6 +98,8 @@ def command(
     path = output or source.with_name(f"{source.stem}_fixed.onnx")
     if fix and not diff:
         check_output(path, model)
+    if html is not None:
+        check_output(html, model)
     is_failure = failing(split_names(fail_on))
 
     from mpgraph.auditing.job import audit_model
@@ -108,6 +112,8 @@ def command(
         select=split_names(select),
         ignore=split_names(ignore),
     )
+    if html is not None:
+        _write_html(report, html)
     left: Sequence[Finding] = report.hazards
     if diff:
         click.echo(_difference(model, report), nl=False)
@@ -125,6 +131,12 @@ def _print(report: AuditReport, form: str) -> None:
     from mpgraph.report.text import render_audit
 
     render_audit(report, console())
+
+
+def _write_html(report: AuditReport, path: Path) -> None:
+    from mpgraph.report.audit_html import audit_html
+
+    write_text(path, audit_html(report))
 
 
 def _repair(model: Path, report: AuditReport, path: Path) -> tuple[Finding, ...]:
