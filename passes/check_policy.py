@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mpgraph import ir
 from mpgraph.passmgr import Facts, Pass
-from mpgraph.policy import PolicyMap, Resolver, node_facts
+from mpgraph.policy import PolicyMap, Resolver, read_facts
 
 __all__ = ["CheckPolicy"]
 
@@ -30,5 +30,6 @@ class CheckPolicy(Pass):
         """Hold every rule against every node; nothing is changed."""
         policy = facts.get(PolicyMap)
         if policy.rules:
-            Resolver(policy).check_all_matched(dict.fromkeys(node_facts(model, policy).values()))
+            known = (one for _, one in read_facts(model, policy))
+            Resolver(policy).check_all_matched(known)
         return False

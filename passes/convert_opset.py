@@ -8,7 +8,7 @@ from typing import ClassVar
 from mpgraph import ir
 from mpgraph.errors import CheckError, ConversionError, PolicyError
 from mpgraph.passmgr import Facts, Pass
-from mpgraph.policy import PolicyMap, Resolver, node_facts
+from mpgraph.policy import PolicyMap, Resolver, read_facts
 
 __all__ = ["ConvertOpset", "OpsetKept"]
 
@@ -67,7 +67,8 @@ def _convert(model: ir.Model, wanted: int, policy: PolicyMap | None) -> ir.Model
     ir.check_model(converted)
     if policy is not None:
         try:
-            Resolver(policy).check_all_matched(node_facts(converted, policy).values())
+            known = (one for _, one in read_facts(converted, policy))
+            Resolver(policy).check_all_matched(known)
         except PolicyError as error:
             raise ConversionError(
                 error.where, f"at opset {wanted} {error.rule}", "name the newer operator"

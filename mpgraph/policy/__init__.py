@@ -11,7 +11,7 @@ from mpgraph.policy.current import (
 )
 from mpgraph.policy.custom import Policy
 from mpgraph.policy.defaults import LOW_OPERATORS, pinned_by_default
-from mpgraph.policy.facts import node_facts
+from mpgraph.policy.facts import node_facts, read_facts
 from mpgraph.policy.file_schema import policy_file_schema
 from mpgraph.policy.file_text import policy_text
 from mpgraph.policy.files import load_policy_file, parse_policy_text
@@ -81,6 +81,7 @@ __all__ = [
     "policy_file_schema",
     "policy_scope",
     "policy_text",
+    "read_facts",
     "resolve_nodes",
     "serialize",
     "set_global_policy",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mpgraph import ir
-from mpgraph.policy.facts import node_facts
+from mpgraph.policy.facts import read_facts
 from mpgraph.policy.maps import PolicyMap
 from mpgraph.policy.resolve import Resolution, Resolver
 
@@ -48,11 +48,10 @@ def own_resolutions(model: ir.Model, policy: PolicyMap) -> Resolutions:
         PolicyValueError: Two equally specific rules match a node and disagree.
     """
     resolver = Resolver(policy)
-    known = node_facts(model, policy)
-    resolved = {facts: resolver.resolve(facts) for facts in dict.fromkeys(known.values())}
     default = Resolution(policy.default)
     return {
-        node: default if _is_inserted(node) else resolved[facts] for node, facts in known.items()
+        node: default if _is_inserted(node) else resolver.resolve(facts)
+        for node, facts in read_facts(model, policy)
     }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from operator import attrgetter
 
 from mpgraph.errors import PolicyValueError
@@ -60,12 +61,16 @@ class _Entry:
     settled: bool
 
 
+_Entries = tuple[_Entry, ...]
+
+
 class Resolver:
     """Resolves nodes against a policy.
 
     Each rule is filed under its rarest condition; what depends on the scope, the initializers or
     the operator alone is computed once per distinct scope, initializer or operator, so that only
-    name patterns cost time per node.
+    name patterns cost time per node; what the rules found come to, once for all nodes that they
+    settle alike.
 
     Args:
         policy: A policy name, a policy or a policy map.
@@ -86,8 +91,9 @@ class Resolver:
         self._scope_expressions = PatternIndex((p, e) for p, e in scoped if p.kind == "regex")
         self._initializers = PatternIndex(_filed(entries, "initializer"))
         self._operators = [e for e in entries if not _filing(e.rule)]
-        self._scope_cache: dict[str, list[_Entry]] = {}
-        self._operator_cache: dict[tuple[str, str], list[_Entry]] = {}
+        self._of_scope = cache(self._find_scope)
+        self._of_operator = cache(self._find_operator)
+        self._settled: dict[tuple[_Entries, ...], Resolution] = {}
 
     @property
     def policy_map(self) -> PolicyMap:
@@ -100,7 +106,52 @@ class Resolver:
         Raises:
             PolicyValueError: Two equally specific rules match and disagree; both are named.
         """
-        matching = self._matching(facts)
+        candidates = self._candidates(facts)
+        found = self._settled.get(candidates)
+        if found is None:
+            found = self._decided(_matching(candidates, facts), facts)
+            if all(entry.settled for filed in candidates for entry in filed):
+                self._settled[candidates] = found
+        return found
+
+    def matching(self, facts: NodeFacts) -> tuple[Rule, ...]:
+        """Return all rules that match a node, each once, the most specific first."""
+        matching = _matching(self._candidates(facts), facts)
+        return tuple(entry.rule for entry in matching)
+
+    def check_all_matched(self, known: Iterable[NodeFacts]) -> None:
+        """Refuse rules that match no node, unless they are optional.
+
+        Args:
+            known: The nodes; as many of them are read as it takes to see every rule match.
+
+        Raises:
+            PolicyValueError: A rule matched nothing; the nearest selectors are suggested.
+        """
+        wanted = {id(rule): rule for rule in self._map.rules if not rule.optional}
+        nodes: list[NodeFacts] = []
+        for facts in known if wanted else ():
+            nodes.append(facts)
+            for entry in _matching(self._candidates(facts), facts):
+                wanted.pop(id(entry.rule), None)
+            if not wanted:
+                return
+        if wanted:
+            raise _unmatched_error(list(wanted.values()), nodes)
+
+    def _candidates(self, facts: NodeFacts) -> tuple[_Entries, ...]:
+        """The rules by each condition that they are filed under; one may come twice."""
+        name, op_type, domain, scope, initializers, alias, key = facts
+        return (
+            self._names.find(name),
+            self._of_scope(scope),
+            self._of_operator(domain, op_type),
+            self._of_scope(alias) if alias else (),
+            self._keys.find(key) if key else (),
+            *[self._initializers.find(name) for name in initializers],
+        )
+
+    def _decided(self, matching: Sequence[_Entry], facts: NodeFacts) -> Resolution:
         if not matching:
             return self._default
         winner = matching[0]
@@ -118,57 +169,23 @@ class Resolver:
         lost = tuple(entry.rule for entry in matching[1:] if entry.rule.policy != policy)
         return replace(winner.resolution, lost=lost) if lost else winner.resolution
 
-    def matching(self, facts: NodeFacts) -> tuple[Rule, ...]:
-        """Return all rules that match a node, each once, the most specific first."""
-        return tuple(entry.rule for entry in self._matching(facts))
-
-    def check_all_matched(self, known: Iterable[NodeFacts]) -> None:
-        """Refuse rules that match no node, unless they are optional.
-
-        Raises:
-            PolicyValueError: A rule matched nothing; the nearest selectors are suggested.
-        """
-        nodes = list(known)
-        wanted = {id(rule): rule for rule in self._map.rules if not rule.optional}
-        for facts in nodes:
-            if not wanted:
-                return
-            for entry in self._matching(facts):
-                wanted.pop(id(entry.rule), None)
-        if wanted:
-            raise _unmatched_error(list(wanted.values()), nodes)
-
-    def _matching(self, facts: NodeFacts) -> list[_Entry]:
-        candidates = self._names.find(facts.name)
-        if facts.key:
-            candidates += self._keys.find(facts.key)
-        candidates += self._of_scope(facts.scope)
-        if facts.alias:
-            candidates += self._of_scope(facts.alias)
-        for initializer in facts.initializers:
-            candidates += self._initializers.find(initializer)
-        candidates += self._of_operator(facts.domain, facts.op_type)
-        if len(candidates) > 1:
-            candidates = sorted(set(candidates), key=_RANK)
-        return [entry for entry in candidates if entry.settled or entry.rule.matches(facts)]
-
-    def _of_scope(self, scope: str) -> list[_Entry]:
-        found = self._scope_cache.get(scope)
-        if found is None:
-            path = canonical_scope(scope)
-            found = self._scopes.find(path)
-            for text in dict.fromkeys((scope, path[1:])):
-                found += self._scope_expressions.find(text)
-            self._scope_cache[scope] = found
+    def _find_scope(self, scope: str) -> _Entries:
+        path = canonical_scope(scope)
+        found = self._scopes.find(path)
+        for text in dict.fromkeys((scope, path[1:])):
+            found += self._scope_expressions.find(text)
         return found
 
-    def _of_operator(self, domain: str, op_type: str) -> list[_Entry]:
-        found = self._operator_cache.get((domain, op_type))
-        if found is None:
-            probe = NodeFacts("", op_type, domain)
-            found = [e for e in self._operators if e.rule.matches(probe)]
-            self._operator_cache[(domain, op_type)] = found
-        return found
+    def _find_operator(self, domain: str, op_type: str) -> _Entries:
+        probe = NodeFacts("", op_type, domain)
+        return tuple(entry for entry in self._operators if entry.rule.matches(probe))
+
+
+def _matching(candidates: Iterable[_Entries], facts: NodeFacts) -> list[_Entry]:
+    """The candidates that select a node, each once, the most specific first."""
+    distinct = {entry for filed in candidates for entry in filed}
+    ordered = sorted(distinct, key=_RANK)
+    return [entry for entry in ordered if entry.settled or entry.rule.matches(facts)]
 
 
 def _by_specificity(rules: Iterable[Rule]) -> list[Rule]:

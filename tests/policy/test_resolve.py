@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpgraph.errors import PolicyError
-from mpgraph.policy import NodeFacts, PolicyMap, Resolver, parse_policy, parse_selector
+from mpgraph.policy import (
+    NodeFacts,
+    PolicyMap,
+    Resolver,
+    Rule,
+    compile_condition,
+    parse_policy,
+    parse_selector,
+)
 from mpgraph.policy.files import parse_policy_text
 from mpgraph.policy.index import PatternIndex
 
@@ -204,6 +212,60 @@ def test_resolver_agrees_with_trying_every_rule(selectors, name, scope):
     assert list(Resolver(PolicyMap("float32", distinct)).matching(facts)) == expected
 
 
+RULES = st.tuples(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "name": st.sampled_from(["*a*", "ab", "*b"]),
+            "scope": st.sampled_from(["a/**", "a/b", "*"]),
+            "op": st.sampled_from(["Add", "Exp"]),
+            "initializer": st.sampled_from(["*0*", "w0"]),
+        },
+    ).filter(bool),
+    st.sampled_from(["float16", "float32"]),
+)
+NODES = st.builds(
+    NodeFacts,
+    st.sampled_from(["a", "ab", "b"]),
+    st.sampled_from(["Add", "Exp"]),
+    st.just(""),
+    st.sampled_from(["", "a", "a/b"]),
+    st.sampled_from([(), ("w0",), ("w1", "w0")]),
+)
+
+
+@given(st.lists(RULES, min_size=1, max_size=6), st.lists(NODES, min_size=2, max_size=12))
+def test_what_a_resolver_saw_before_changes_nothing(given_rules, nodes):
+    rules = []
+    for conditions, policy in given_rules:
+        compiled = {one: compile_condition(one, [text], text) for one, text in conditions.items()}
+        rules.append(Rule(parse_policy(policy), **compiled))
+    policy_map = PolicyMap("float64", {rule.conditions: rule for rule in rules}.values())
+    resolver = Resolver(policy_map)
+    for facts in nodes:
+        assert outcome(resolver, facts) == outcome(Resolver(policy_map), facts)
+
+
+def outcome(resolver, facts):
+    try:
+        return resolver.resolve(facts)
+    except PolicyError as error:
+        return str(error)
+
+
+def test_nodes_are_read_until_every_rule_has_matched():
+    read = []
+
+    def nodes():
+        for op_type in ("Add", "Exp", "Mul"):
+            read.append(op_type)
+            yield NodeFacts("", op_type)
+
+    policy = PolicyMap("float32", {"op:Add": "float16", "op:Exp": "float16"})
+    Resolver(policy).check_all_matched(nodes())
+    assert read == ["Add", "Exp"]
+
+
 def test_pattern_index_finds_needles_across_the_last_separator():
     rules = [parse_selector(text, "float16") for text in ("*r.1/q*", "*er.1*", "*/qk", "*k")]
     index = PatternIndex((rule.name[0], rule.selector) for rule in rules)
@@ -217,5 +279,5 @@ def test_pattern_index_finds_shared_needles():
         (pattern, rule.selector) for rule in rules for pattern in rule.name or rule.path
     )
     assert set(index.find("x/layer1/y")) == {"name:*layer1/*", "re:.*ayer.*"}
-    assert index.find("") == []
-    assert index.find("lay") == []
+    assert index.find("") == ()
+    assert index.find("lay") == ()
