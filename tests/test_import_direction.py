@@ -21,9 +21,11 @@ BELOW = {
     "targets": {"errors", "ir", "schema"},
     # A package inside a room that may import less than the room.
     "quant.formats": {"errors", "ir"},
-    "quant": {"errors", "ir", "quant.formats"},
+    "quant": {"errors", "ir", "schema", "analysis", "policy", "targets", "quant.formats"},
     # Emulation and exposure of values need the dtypes of values; sessions and placement, targets.
     "runtime": {"errors", "ir", "schema", "analysis", "targets"},
+    # Observers are of quant, sessions of runtime; this is what brings them together.
+    "calibration": {"errors", "ir", "quant", "runtime"},
 }
 ENGINE = set(BELOW)
 # The names that Keras has for policies, under the modules that Keras has.

@@ -1,0 +1,167 @@
+"""Calibration: run the model on data and keep the ranges of its values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from itertools import islice
+from typing import Any
+
+from mpgraph import ir
+from mpgraph.calibration.memory import parse_memory
+from mpgraph.calibration.spread import feed_bytes, run_spread
+from mpgraph.calibration.work import Job, Piece, make_runner, run_piece
+from mpgraph.errors import DataError
+from mpgraph.quant.calibration import Calibration, select_values
+from mpgraph.quant.observers import ORDINARY_BELOW, PART, Accumulator, Method, Observer
+from mpgraph.runtime import DataSet, input_specs, load_data
+from mpgraph.runtime.observation import (
+    MIN_OPSET_OF_PARTS,
+    ObservationPass,
+    Prepared,
+    ValueSize,
+    plan_passes,
+    prepare,
+    probe,
+)
+
+__all__ = ["calibrate"]
+
+Progress = Callable[[str, int, int], None]
+_PIECE = 16
+
+
+def calibrate(
+    model: ir.Model | str | os.PathLike[str],
+    data: object,
+    observer: Observer | Method = "minmax",
+    *,
+    values: Iterable[str] | None = None,
+    memory: str | int = "512MB",
+    samples: int | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Calibration:
+    """Find the ranges of the values of a model on data.
+
+    Samples may differ in shape. Nothing of a sample is kept but counts, so that memory does not
+    grow with their number. The model runs on the CPU; float16 and bfloat16 are emulated.
+
+    Args:
+        model: A path, an ``onnx.ModelProto`` or an ``ir.Model``.
+        data: Anything that ``mpgraph.verify`` takes as data; never made up unless asked for.
+        observer: How ranges are taken: ``minmax``, ``moving_average``, ``percentile``,
+            ``entropy`` or ``mse``, or an ``Observer`` with its parameters.
+        values: Names of the values to observe; by default every float value that a quantizable
+            node reads or writes.
+        memory: Bound of the arrays that leave the model in one run; several passes are made
+            where they do not fit together.
+        samples: Use at most so many samples.
+        executor: Where samples are run, any ``concurrent.futures.Executor``; its workers read the
+            model from the folder for temporary files. Ranges are those of a run without one.
+        workers: How many pieces are sent at a time, where the executor does not tell.
+        threads: Threads inside one operator; 0 leaves the choice to onnxruntime.
+        progress: Called with the step, the samples done, and all of them.
+
+    Raises:
+        DataError: The data or a name does not fit, a value has no finite element, or is larger
+            than ``memory`` by itself.
+        VerificationError: The model does not load or run.
+    """
+    budget = parse_memory(memory)
+    chosen = observer if isinstance(observer, Observer) else Observer(method=observer)
+    given = ir.load(model)
+    feeds = load_data(data, input_specs(given), samples=samples)
+    selection = select_values(given, values, share=chosen.axis is None)
+    prepared = prepare(given, selection.values)
+    count, sizes = _sizes(prepared, feeds)
+    jobs = _jobs(prepared, sizes, chosen, budget, threads)
+    if executor is None:
+        pieces = _run_here(prepared.model, jobs, feeds)
+    else:
+        pieces = run_spread(prepared.model, jobs, feeds, executor, workers)
+    found: dict[str, Accumulator] = {}
+    done = 0
+    for piece in pieces:
+        for name, one in piece.accumulators.items():
+            found[name] = found[name].merge(one) if name in found else one
+        done += piece.samples
+        if progress is not None:
+            progress("calibrate", done, count * len(jobs))
+    _check_finite(found)
+    missing = {**selection.missing, **prepared.missing}
+    for name in selection.values:
+        if name not in found and name not in missing:
+            missing[name] = "was never computed on this data"
+    return Calibration(
+        ir.fingerprint(given),
+        chosen,
+        {name: found[name] for name in selection.values if name in found},
+        {name: one for name, one in selection.aliases.items() if one in found},
+        missing,
+        count,
+        feeds.label,
+    )
+
+
+def _sizes(prepared: Prepared, feeds: DataSet) -> tuple[int, dict[str, ValueSize]]:
+    """How many samples there are, and sizes of values on the first and on the largest one."""
+    first: Mapping[str, Any] | None = None
+    largest: Mapping[str, Any] = {}
+    most, count = -1, 0
+    for feed in feeds:
+        count += 1
+        size = feed_bytes(feed)
+        if size > most:
+            largest, most = feed, size
+        first = feed if first is None else first
+    probed = [one for one in (first, largest) if one is not None]
+    if first is largest:
+        del probed[1:]
+    return count, probe(prepared.model, prepared.main, probed, ORDINARY_BELOW)
+
+
+def _jobs(
+    prepared: Prepared,
+    sizes: Mapping[str, ValueSize],
+    observer: Observer,
+    budget: int,
+    threads: int,
+) -> list[Job]:
+    opset = ir.opset_of("", prepared.model.opset_imports) or 0
+    reducible = observer.axis is None and (opset >= MIN_OPSET_OF_PARTS or not observer.needs_parts)
+    part = PART if observer.needs_parts else 0
+    passes = plan_passes(sizes, budget, part=part, reducible=reducible)
+    bodies = prepared.bodies if observer.axis is None else ()
+    first, *others = passes or [ObservationPass()]
+    jobs = []
+    for index, one in enumerate([ObservationPass(first.whole, first.reduced, bodies), *others]):
+        inputs = prepared.inputs if index == 0 else ()
+        jobs.append(Job(one, inputs, prepared.main, prepared.origins, observer, budget, threads))
+    return jobs
+
+
+def _run_here(model: ir.Model, jobs: Iterable[Job], feeds: DataSet) -> Iterator[Piece]:
+    for job in jobs:
+        runner = make_runner(model, job)
+        samples = enumerate(feeds)
+        # In pieces, so that progress shows.
+        while (piece := run_piece(runner, job, islice(samples, _PIECE))).samples:
+            yield piece
+
+
+def _check_finite(found: Mapping[str, Accumulator]) -> None:
+    empty = [
+        (name, one.count) for name, one in found.items() if one.count and one.count == one.nonfinite
+    ]
+    if empty:
+        name, count = empty[0]
+        more = f", and {len(empty) - 1} other values" if len(empty) > 1 else ""
+        raise DataError(
+            f"value {name!r}",
+            f"all its {count} elements are NaN or infinite{more}",
+            "look for the input that causes it, or leave the value out",
+        )
