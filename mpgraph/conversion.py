@@ -20,7 +20,7 @@ from mpgraph.passmgr import (
     load_pipeline,
     run_pipeline,
 )
-from mpgraph.passmgr.pipelines import CONVERT, CONVERT_WITH_DATA
+from mpgraph.passmgr.pipelines import CONVERT, CONVERT_WITH_DATA, QUANTIZE
 from mpgraph.plan import Plan
 from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map, conversion_policy
 from mpgraph.report.conversion import ConversionReport, take_inventory
@@ -136,7 +136,7 @@ def convert(
         if data is not None:
             facts.put(load_data(data, input_specs(model)))
         before = take_inventory(model, infer_types(model))
-        text = (CONVERT if data is None else CONVERT_WITH_DATA).format(
+        text = _pipeline(facts.get(PolicyMap), data is not None).format(
             keep_io_types=_switch(keep_io_types),
             allow_slow=_switch(allow_slow),
             storage=storage,
@@ -153,6 +153,13 @@ def convert(
         plan = facts.get(Plan)
         after = take_inventory(model, facts.find(TypeFlow) or infer_types(model))
         return Conversion(model, plan, ConversionReport(before, after, plan, checked))
+
+
+def _pipeline(policy: PolicyMap, has_data: bool) -> str:
+    """The text of the pipeline, with its options still open."""
+    text = CONVERT_WITH_DATA if has_data else CONVERT
+    policies = (policy.default, *(rule.policy for rule in policy.rules))
+    return f"{text},{QUANTIZE}" if any(one.mode is not None for one in policies) else text
 
 
 def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:

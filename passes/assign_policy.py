@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from mpgraph import ir
 from mpgraph.analysis import Cell, TypeFlow, build_cells
-from mpgraph.errors import PolicyError
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.plan import Choice, Draft, Reason
 from mpgraph.policy import (
@@ -34,7 +33,7 @@ class AssignPolicy(Pass):
         keep_io_types: Whether graph inputs and outputs keep their dtypes.
 
     Raises:
-        PolicyError: Two equally specific rules disagree, or a policy asks for quantization.
+        PolicyError: Two equally specific rules disagree.
     """
 
     policy: str = ""
@@ -48,23 +47,12 @@ class AssignPolicy(Pass):
         """Build the cells and their first choices."""
         flow = facts.get(TypeFlow)
         policy = as_policy_map(self.policy) if self.policy else facts.get(PolicyMap)
-        _refuse_quantization(policy)
         graph = build_cells(model, flow, keep_io_types=self.keep_io_types)
         resolutions = resolve_nodes(model, policy)
         choose = _Chooser(policy, resolutions).choose
         choices = [choose(cell) for cell in graph.cells]
         facts.put(Draft(graph, flow, policy, choices))
         return False
-
-
-def _refuse_quantization(policy: PolicyMap) -> None:
-    for one in (policy.default, *(rule.policy for rule in policy.rules)):
-        if one.quantization_mode is not None:
-            raise PolicyError(
-                f"policy {one.name!r}",
-                "quantized policies are not available in this version",
-                "use float16, bfloat16, mixed_float16, mixed_bfloat16 or float32",
-            )
 
 
 class _Chooser:

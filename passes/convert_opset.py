@@ -9,6 +9,7 @@ from mpgraph import ir
 from mpgraph.errors import CheckError, ConversionError, PolicyError
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.policy import PolicyMap, Resolver, read_facts
+from mpgraph.quant import required_opset
 
 __all__ = ["ConvertOpset", "OpsetKept"]
 
@@ -79,5 +80,8 @@ def _convert(model: ir.Model, wanted: int, policy: PolicyMap | None) -> ir.Model
 def _needed(policy: PolicyMap | None) -> int:
     if policy is None:
         return _CAST_BY_NUMBER
-    computes = {policy.default.compute_dtype, *(one.policy.compute_dtype for one in policy.rules)}
-    return _BFLOAT16_SINCE if "bfloat16" in computes else _CAST_BY_NUMBER
+    policies = (policy.default, *(one.policy for one in policy.rules))
+    wanted = [required_opset(one.mode) for one in policies if one.mode is not None]
+    if "bfloat16" in {one.compute_dtype for one in policies}:
+        wanted.append(_BFLOAT16_SINCE)
+    return max(wanted, default=_CAST_BY_NUMBER)

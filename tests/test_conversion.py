@@ -200,7 +200,7 @@ def test_everything_low_needs_casts_at_the_interface_only():
     ("options", "error"),
     [
         ({"policy": "float17"}, mpgraph.PolicyError),
-        ({"policy": "int8_from_float32"}, mpgraph.PolicyError),
+        ({"policy": "int9_from_float32"}, mpgraph.PolicyError),
         ({"policy": mpgraph.PolicyMap("float16", {"op:Softmx": "float32"})}, mpgraph.PolicyError),
         ({"policy": "float16", "target": "cude"}, mpgraph.TargetError),
         ({"policy": "float16", "data": [{"y": np.ones(3)}]}, mpgraph.DataError),

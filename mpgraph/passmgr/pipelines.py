@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["APPLY", "CONVERT", "CONVERT_WITH_DATA"]
+__all__ = ["APPLY", "CONVERT", "CONVERT_WITH_DATA", "QUANTIZE"]
 
 _PREPARE = "check-policy,normalize,specialize-functions,convert-opset,fold"
 _NARROW = (
@@ -19,3 +19,9 @@ _REFINE = "refine-accuracy{{tolerance={tolerance}}}"
 
 CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}"
 """The main job, with evidence measured on data."""
+
+QUANTIZE = (
+    "calibrate,plan-quantization{{force={allow_slow}}},insert-quantizers,quantize-dynamically,"
+    "quantize-weights,pack-weights,fold"
+)
+"""What follows where a policy quantizes, on the model with the float dtypes that it got."""

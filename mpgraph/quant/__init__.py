@@ -1,1 +1,19 @@
-"""Quantization: formats and their numbers, weights, ranges of activations."""
+"""Quantization: formats and their numbers, weights, ranges of activations, where it goes."""
+
+from mpgraph.quant.opsets import required_opset
+from mpgraph.quant.plan import (
+    Form,
+    PlannedActivation,
+    PlannedNode,
+    PlannedWeight,
+    QuantizationPlan,
+)
+
+__all__ = [
+    "Form",
+    "PlannedActivation",
+    "PlannedNode",
+    "PlannedWeight",
+    "QuantizationPlan",
+    "required_opset",
+]

@@ -6,6 +6,7 @@ from mpgraph.targets.installed import Installed, find_installed
 from mpgraph.targets.kernels import Kernel, KernelTable, load_table
 from mpgraph.targets.live import best_table, live_table
 from mpgraph.targets.provider import Provider, find_provider
+from mpgraph.targets.quantization import QuantizationRules, quantization_rules
 from mpgraph.targets.registry import available_targets, get_target
 from mpgraph.targets.settings import Setting, with_values
 from mpgraph.targets.support import Support
@@ -20,6 +21,7 @@ __all__ = [
     "Kernel",
     "KernelTable",
     "Provider",
+    "QuantizationRules",
     "Setting",
     "Support",
     "Target",
@@ -30,5 +32,6 @@ __all__ = [
     "get_target",
     "live_table",
     "load_table",
+    "quantization_rules",
     "with_values",
 ]

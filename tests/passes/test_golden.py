@@ -22,6 +22,8 @@ from mpgraph.analysis import TypeFlow
 from mpgraph.passmgr import pass_table
 from mpgraph.plan import Draft, Plan
 from mpgraph.policy import PolicyMap
+from mpgraph.quant import QuantizationPlan
+from mpgraph.quant.calibration import Calibration
 from mpgraph.runtime import DataSet, Measurements, input_specs, load_data
 from tests.pipelines import given, run
 from tests.runtime.builders import build
@@ -141,6 +143,72 @@ def wrong_types():
     return model
 
 
+CONVOLUTIONS = """g (float[1,16,4,4] x) => (float[1,16,4,4] y) {
+    c = Conv <kernel_shape = [1, 1]> (x, w, b)
+    r = Relu (c)
+    d = Conv <kernel_shape = [1, 1]> (r, w)
+    s = Add (d, r)
+    t = Transpose <perm = [0, 1, 3, 2]> (s)
+    y = Conv <kernel_shape = [1, 1]> (t, w)
+}"""
+
+
+def convolutions():
+    """A residual block between two convolutions: all of it can stay quantized."""
+    weight = (np.arange(256, dtype=np.float32).reshape(16, 16, 1, 1) % 7 - 3) / 8
+    return build(CONVOLUTIONS, w=weight, b=np.arange(16, dtype=np.float32) / 16)
+
+
+PRODUCTS = """g (float[2,32] x, int64[3] rows) => (float[2,24] y, float[3,32] e) {
+    h = MatMul (x, w)
+    y = Gemm <alpha = 0.5, beta = 2.0, transB = 1> (h, v, b)
+    e = Gather (table, rows)
+}"""
+
+
+def products():
+    """A MatMul, a Gemm with factors, and rows of an embedding table."""
+    numbers = (np.arange(1024, dtype=np.float32) % 13 - 6) / 8
+    return build(
+        PRODUCTS,
+        21,
+        w=numbers.reshape(32, 32),
+        v=numbers[:768].reshape(24, 32),
+        b=np.ones(24, np.float32),
+        table=numbers.reshape(32, 32),
+    )
+
+
+def shared_product():
+    return build(
+        "g (float[2,32] x) => (float[2,32] y) { h = MatMul (x, w) y = MatMul (h, w) }",
+        21,
+        w=(np.arange(1024, dtype=np.float32).reshape(32, 32) % 13 - 6) / 8,
+    )
+
+
+def show_quantization(model, facts):
+    plan = facts.get(QuantizationPlan)
+    lines = [f"{one.key} {one.op_type}: {one.form} ({one.reason})" for one in plan.nodes]
+    lines += [
+        f"value {one.value}: {one.dtype} scale {one.scale:.5g} zero point {one.zero_point}"
+        f" read by {', '.join(one.readers)}"
+        for one in plan.activations
+    ]
+    lines += [
+        f"constant {one.constant} at {one.reader}: {one.dtype} axis {one.axis} block {one.block_size}"
+        for one in plan.weights
+    ]
+    lines += [f"warning {text}" for text in plan.warnings]
+    return "\n".join(lines) + "\n"
+
+
+def show_calibration(model, facts):
+    calibration = facts.get(Calibration)
+    ranges = ((name, calibration.range(name)) for name in calibration.names)
+    return "".join(f"{name}: {one.low:.4g}..{one.high:.4g}\n" for name, one in ranges)
+
+
 def show_model(model, facts):
     return ir.print_model(model)
 
@@ -250,6 +318,8 @@ SCALED = PolicyMap("mixed_float16", range_scaling=True)
 BY_RANGE = f"{MEASURED},assign-policy"
 FEEDS = [{"x": np.array([[0.5, -1.5, 2.25, 3.125], [0.25, 1.75, -0.375, 1.0]], np.float32)}]
 INTEGERS = [{"x": np.array([[1, 2, 3, 4]] * 2, np.float32), "keep": np.ones((2, 4), bool)}]
+INT8 = "int8_from_float32"
+IMAGES = [{"x": (np.arange(256, dtype=np.float32).reshape(1, 16, 4, 4) % 11 - 5) / 4}]
 NOT_INTEGERS = models.feeds("mlp")[:1]
 
 CASES = [
@@ -314,6 +384,61 @@ CASES = [
     Case("drop-initializer-inputs", "listed", listed_weights),
     Case("drop-initializer-inputs", "old_ir_version", old_style),
     Case("correct-types", "wrong", wrong_types),
+    Case("calibrate", "convolutions", convolutions, "", show_calibration, INT8, "cpu", IMAGES),
+    Case("calibrate", "without_data", convolutions, policy=INT8),
+    Case(
+        "plan-quantization",
+        "convolutions",
+        convolutions,
+        "calibrate",
+        show_quantization,
+        INT8,
+        "cpu",
+        IMAGES,
+    ),
+    Case("plan-quantization", "dynamic", products, "", show_quantization, INT8, "cpu"),
+    Case("plan-quantization", "cuda", products, "", show_quantization, INT8, "cuda"),
+    Case(
+        "insert-quantizers",
+        "convolutions",
+        convolutions,
+        "calibrate,plan-quantization",
+        policy=INT8,
+        target="cpu",
+        data=IMAGES,
+    ),
+    Case(
+        "quantize-dynamically",
+        "products",
+        products,
+        "plan-quantization",
+        policy=INT8,
+        target="cpu",
+    ),
+    Case(
+        "quantize-weights",
+        "products",
+        products,
+        "plan-quantization",
+        policy="int8_weight_from_float32",
+        target="cpu",
+    ),
+    Case(
+        "quantize-weights",
+        "blocks",
+        products,
+        "plan-quantization",
+        policy="uint4/16_from_float32",
+        target="cpu",
+    ),
+    Case(
+        "pack-weights",
+        "shared",
+        shared_product,
+        "plan-quantization",
+        policy="uint4/16_from_float32",
+        target="cpu",
+    ),
     Case("fold", "casts", builder("casts"), f"{CAST},convert-weights", policy="float16"),
     Case("fold", "float16", builder("float16"), f"{CAST},convert-weights", policy="float16"),
     Case("fold", "tied_weights", builder("tied_weights"), f"{CAST},convert-weights"),

@@ -1,0 +1,144 @@
+"""The form in which one node is quantized, or why it is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mpgraph import ir
+from mpgraph.policy import QuantizationMode
+from mpgraph.quant.placement.demand import Candidate, Demand
+from mpgraph.quant.plan import Form
+
+__all__ = ["Choice", "choose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What becomes of a node.
+
+    Attributes:
+        form: As in ``PlannedNode``.
+        mode: The mode that holds, which may be the fallback of the one that was asked for.
+        reason: Why, as a phrase.
+        instead: Whether the fallback is taken because there is no data.
+    """
+
+    form: Form
+    mode: QuantizationMode
+    reason: str
+    instead: bool = False
+
+
+def choose(candidate: Candidate, demand: Demand) -> Choice:
+    """Choose the form of a node that a mode is for."""
+    mode = candidate.mode
+    if candidate.node.op_type == "Gather":
+        return _rows(candidate, demand)
+    if mode.ranges == "static":
+        return _static(candidate, demand)
+    if mode.ranges == "dynamic":
+        return _dynamic(candidate, demand)
+    return _weights(candidate, demand)
+
+
+def _rows(candidate: Candidate, demand: Demand) -> Choice:
+    """Rows of a table are gathered as they are stored and dequantized each by its own scale."""
+    mode = candidate.mode
+    if mode.weight_dtype in ("int8", "uint8") and mode.weight_bits == 8:
+        return Choice("rows", mode, "a row takes a quarter of the bytes")
+    return _float(candidate, f"{demand.target} gathers no {mode.weight_dtype} rows")
+
+
+def _static(candidate: Candidate, demand: Demand) -> Choice:
+    mode, node, rules = candidate.mode, candidate.node, demand.rules
+    if demand.calibration is None:
+        if mode.fallback is None:
+            return _float(candidate, "static ranges need data, and none was given")
+        return replace(_with(candidate, mode.fallback, demand), instead=True)
+    multiplies = rules.multiplies_activations or demand.resolutions[node].explicit
+    if candidate.weight is None and not multiplies:
+        return _float(candidate, f"{demand.target} is slow where no operand is constant")
+    fused = node.op_type in rules.anchors and _width(mode) in rules.widths and not _is_float8(mode)
+    if not fused and not demand.forces(node):
+        if _width(mode) not in rules.widths and mode.fallback is not None:
+            return _with(candidate, mode.fallback, demand)
+        missing = rules.missing or f"{demand.target} computes {node.op_type} in float"
+        return _float(candidate, missing)
+    unknown = _without_range(candidate, demand)
+    if unknown:
+        return _float(candidate, unknown)
+    if not fused:
+        return Choice("static", mode, f"asked for, although {demand.target} computes it in float")
+    return Choice("static", mode, f"{demand.target} computes it in {_width(mode)} bits")
+
+
+def _dynamic(candidate: Candidate, demand: Demand) -> Choice:
+    mode, node, weight = candidate.mode, candidate.node, candidate.weight
+    if weight is None:
+        return _float(candidate, f"{demand.target} is slow where no operand is constant")
+    fused = node.op_type in demand.rules.dynamic and len(weight.shape) == 2
+    if fused and mode.weight_dtype == "int8":
+        return Choice("dynamic", mode, f"{demand.target} quantizes its activation when it runs")
+    if demand.forces(node) and not _is_float8(mode):
+        return Choice("dynamic", mode, f"asked for, although {demand.target} computes it in float")
+    if _is_float8(mode) and demand.forces(node):
+        return Choice("weights", mode, "nothing quantizes to float8 when a model runs")
+    return _float(candidate, f"{demand.target} has no dynamically quantized {node.op_type}")
+
+
+def _weights(candidate: Candidate, demand: Demand) -> Choice:
+    mode, node, weight = candidate.mode, candidate.node, candidate.weight
+    if weight is None:
+        return _float(candidate, "it has no constant weight")
+    fused = node.op_type in demand.rules.weights and len(weight.shape) == 2 and not _is_float8(mode)
+    if not fused and not demand.forces(node):
+        return _float(candidate, f"{demand.target} would dequantize its weight each time it runs")
+    if fused and (demand.rules.packed or _is_shared(candidate)) and _can_pack(candidate):
+        return Choice("packed", mode, f"{demand.target} multiplies packed blocks")
+    return Choice("weights", mode, "its weight is dequantized where it is used")
+
+
+def _with(candidate: Candidate, mode: QuantizationMode, demand: Demand) -> Choice:
+    return choose(replace(candidate, mode=mode), demand)
+
+
+def _float(candidate: Candidate, reason: str) -> Choice:
+    return Choice("float", candidate.mode, reason)
+
+
+def _width(mode: QuantizationMode) -> int:
+    return ir.parse_dtype(mode.activation_dtype or mode.weight_dtype).bitwidth
+
+
+def _is_float8(mode: QuantizationMode) -> bool:
+    return mode.weight_dtype.startswith("float")
+
+
+def _without_range(candidate: Candidate, demand: Demand) -> str:
+    """Why the range of an operand that is computed is not known; empty where all are."""
+    operands = [candidate.operands.activation]
+    if candidate.weight is None:
+        operands.append(candidate.operands.weight)
+    for index in operands:
+        value = candidate.node.inputs[index]
+        if value is None or demand.constant(value) is not None or demand.has_range(value):
+            continue
+        if demand.is_quantized(value):
+            continue
+        calibration, name = demand.calibration, value.name or ""
+        if calibration is not None and name in calibration.names:
+            return f"{name} holds mask values"
+        why = "" if calibration is None else calibration.missing.get(name, "it was not observed")
+        return f"the range of {name} is not known: {why}"
+    return ""
+
+
+def _is_shared(candidate: Candidate) -> bool:
+    weight = candidate.weight
+    return weight is not None and len(list(weight.base.uses())) > 1
+
+
+def _can_pack(candidate: Candidate) -> bool:
+    size = candidate.mode.block_size
+    blocks = candidate.mode.weight_granularity == "block"
+    return blocks and size is not None and size >= 16 and size & (size - 1) == 0

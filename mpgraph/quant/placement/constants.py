@@ -1,0 +1,148 @@
+"""Constants that reach a node through operators that only move or copy them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpgraph import ir
+from mpgraph.schema import integer
+
+__all__ = ["Constant", "find_constant"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant as a node takes it.
+
+    Attributes:
+        base: The value that the model stores: an initializer, or what a Constant node gives.
+        tensor: What the node takes, computed when it is read.
+        permutation: For each axis that the node sees, the axis of the base; None where elements are
+            moved in another way than by swapping axes.
+        path: The nodes between, from the base on.
+    """
+
+    base: ir.Value
+    tensor: ir.TensorProtocol
+    permutation: tuple[int, ...] | None
+    path: tuple[ir.Node, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its extents as the node sees them."""
+        return tuple(int(extent) for extent in self.tensor.shape.numpy())
+
+
+def find_constant(
+    value: ir.Value | None, known: dict[ir.Value, Constant | None]
+) -> Constant | None:
+    """The constant behind a value, through Identity, Cast, Transpose, Reshape and the like.
+
+    Args:
+        value: An operand.
+        known: What was found before, filled as the search goes on.
+    """
+    if value is None:
+        return None
+    if value not in known:
+        known[value] = _find(value, known)
+    return known[value]
+
+
+def _find(value: ir.Value, known: dict[ir.Value, Constant | None]) -> Constant | None:
+    if value.is_graph_input():
+        return None
+    tensor = ir.constant_tensor(value)
+    if tensor is not None:
+        return Constant(value, tensor, tuple(range(len(tensor.shape))))
+    node = value.producer()
+    if node is None or node.domain not in ("", "ai.onnx"):
+        return None
+    move = _MOVES.get(node.op_type)
+    source = None if move is None else find_constant(node.inputs[0], known)
+    if move is None or source is None:
+        return None
+    moved = move(node, source, known)
+    return None if moved is None else replace(moved, path=(*source.path, node))
+
+
+def _identity(
+    _node: ir.Node, source: Constant, _known: Mapping[ir.Value, Constant | None]
+) -> Constant | None:
+    return source
+
+
+def _cast(
+    node: ir.Node, source: Constant, _known: Mapping[ir.Value, Constant | None]
+) -> Constant | None:
+    dtype = ir.DataType(integer(node, "to", 0, {}))
+    if source.tensor.dtype not in ir.FLOATS or dtype not in ir.FLOATS:
+        return None
+    return replace(source, tensor=ir.converted_tensor(source.tensor, dtype))
+
+
+def _transpose(
+    node: ir.Node, source: Constant, _known: Mapping[ir.Value, Constant | None]
+) -> Constant | None:
+    rank = len(source.shape)
+    attribute = node.attributes.get("perm")
+    if attribute is not None and attribute.is_ref():
+        return None
+    order = tuple(reversed(range(rank))) if attribute is None else tuple(attribute.as_ints())
+    base = source.permutation
+    return replace(
+        source,
+        tensor=_derived(source, lambda array: array.transpose(order)),
+        permutation=None if base is None else tuple(base[axis] for axis in order),
+    )
+
+
+def _reshape(
+    node: ir.Node, source: Constant, known: dict[ir.Value, Constant | None]
+) -> Constant | None:
+    wanted = find_constant(node.inputs[1], known)
+    if wanted is None:
+        return None
+    extents = [int(extent) for extent in wanted.tensor.numpy().reshape(-1)]
+    if not integer(node, "allowzero", 0, {}):
+        given = source.shape
+        extents = [given[axis] if extent == 0 else extent for axis, extent in enumerate(extents)]
+    moved = _derived(source, lambda array: array.reshape(extents))
+    return replace(source, tensor=moved, permutation=None)
+
+
+def _flatten(
+    node: ir.Node, source: Constant, _known: Mapping[ir.Value, Constant | None]
+) -> Constant | None:
+    axis = integer(node, "axis", 1, {})
+    rows = int(np.prod(source.shape[:axis], dtype=np.int64))
+    moved = _derived(source, lambda array: array.reshape(rows, -1))
+    return replace(source, tensor=moved, permutation=None)
+
+
+_Move = Callable[[ir.Node, Constant, dict[ir.Value, Constant | None]], Constant | None]
+
+_MOVES: Mapping[str, _Move] = {
+    "Cast": _cast,
+    "Flatten": _flatten,
+    "Identity": _identity,
+    "Reshape": _reshape,
+    "Transpose": _transpose,
+}
+
+
+def _derived(source: Constant, move: Callable[[Array], Array]) -> ir.TensorProtocol:
+    empty = np.broadcast_to(np.zeros(()), source.shape)
+    return ir.derived_tensor(
+        source.tensor,
+        lambda array: np.ascontiguousarray(move(array)),
+        source.tensor.dtype,
+        shape=ir.Shape(move(empty).shape),
+    )

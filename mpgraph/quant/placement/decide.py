@@ -1,0 +1,188 @@
+"""Decides, for every node that a quantizing policy selects, what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from mpgraph import ir
+from mpgraph.analysis import TypeFlow, element_counts
+from mpgraph.policy import QuantizationMode, Resolution
+from mpgraph.quant.calibration import Calibration
+from mpgraph.quant.formats import Layout, parameters_from_range
+from mpgraph.quant.placement.choice import Choice, choose
+from mpgraph.quant.placement.demand import Candidate, Demand, find_candidate
+from mpgraph.quant.placement.regions import Region, find_region
+from mpgraph.quant.placement.weights import activation_format, operand_weights, plan_weight
+from mpgraph.quant.plan import (
+    PlannedActivation,
+    PlannedNode,
+    PlannedWeight,
+    QuantizationPlan,
+)
+from mpgraph.targets import Target, quantization_rules
+
+__all__ = ["decide"]
+
+
+def decide(
+    model: ir.Model,
+    flow: TypeFlow,
+    resolutions: Mapping[ir.Node, Resolution],
+    target: Target,
+    calibration: Calibration | None,
+    *,
+    force: bool = False,
+) -> QuantizationPlan:
+    """Plan the quantization of a model, which is not changed.
+
+    Args:
+        model: The model, with the float dtypes that it will have.
+        flow: The types and shapes of its values.
+        resolutions: The policy of every node.
+        target: Where it shall run.
+        calibration: Ranges of its values; None without data.
+        force: Whether quantization that only loses time on the target is carried out too.
+    """
+    demand = Demand(flow, resolutions, quantization_rules(target), target.name, calibration, force)
+    planner = _Planner(demand, target)
+    scopes = tuple(ir.graphs(model))
+    counts = element_counts(scopes, flow)
+    for scope in scopes:
+        planner.plan_graph(scope, counts)
+    return planner.finish()
+
+
+@dataclass
+class _Planner:
+    demand: Demand
+    target: Target
+    nodes: list[PlannedNode] = field(default_factory=list)
+    activations: list[PlannedActivation] = field(default_factory=list)
+    weights: list[PlannedWeight] = field(default_factory=list)
+    places: dict[str, ir.Node] = field(default_factory=dict)
+    graphs: dict[str, ir.Graph] = field(default_factory=dict)
+    dynamic_instead: int = 0
+
+    def plan_graph(self, scope: ir.GraphScope, counts: Mapping[ir.Value, int]) -> None:
+        """Plan one graph: its static region as a whole, everything else node by node."""
+        keys = {node: f"{scope.path}#{index}" for index, node in enumerate(scope.graph)}
+        self.places.update((key, node) for node, key in keys.items())
+        self.graphs[scope.path] = scope.graph
+        chosen: dict[ir.Node, tuple[Candidate, Choice]] = {}
+        for node in scope.graph:
+            candidate = find_candidate(node, self.demand)
+            if candidate is not None:
+                chosen[node] = candidate, choose(candidate, self.demand)
+        groups: dict[QuantizationMode, dict[ir.Node, Candidate]] = {}
+        for node, (candidate, choice) in chosen.items():
+            if choice.form == "static":
+                groups.setdefault(choice.mode, {})[node] = candidate
+        for node, (candidate, choice) in chosen.items():
+            self._add_node(node, keys[node], candidate.mode, choice, counts=True)
+            self.dynamic_instead += choice.instead
+            if choice.form in ("dynamic", "weights", "packed", "rows"):
+                self._add_weight(candidate, choice, keys[node])
+        for mode, anchors in groups.items():
+            overhead = self.target.kernel_overhead_bytes
+            region = find_region(scope.graph, mode, anchors, self.demand, counts, overhead)
+            self._add_static(scope, keys, mode, anchors, region)
+
+    def finish(self) -> QuantizationPlan:
+        """The plan."""
+        return QuantizationPlan(
+            tuple(self.nodes),
+            tuple(self.activations),
+            tuple(self.weights),
+            tuple(self._warnings()),
+            self.places,
+            self.graphs,
+        )
+
+    def _warnings(self) -> Iterable[str]:
+        if self.dynamic_instead:
+            yield (
+                "no data was given, so ranges are taken when the model runs: activations of "
+                f"{self.dynamic_instead} nodes are quantized dynamically, or not at all where that "
+                "does not fuse"
+            )
+
+    def _add_node(
+        self, node: ir.Node, key: str, mode: QuantizationMode, choice: Choice, *, counts: bool
+    ) -> None:
+        self.nodes.append(
+            PlannedNode(
+                key,
+                node.name or "",
+                node.op_type,
+                ir.module_scope(node),
+                mode.name,
+                choice.form,
+                counts,
+                choice.reason,
+            )
+        )
+
+    def _add_weight(self, candidate: Candidate, choice: Choice, key: str) -> None:
+        if candidate.weight is not None:
+            reader = f"{key}:{candidate.operands.weight}"
+            self.weights.append(plan_weight(candidate, choice.mode, reader, self.demand.rules))
+
+    def _add_static(
+        self,
+        scope: ir.GraphScope,
+        keys: Mapping[ir.Node, str],
+        mode: QuantizationMode,
+        anchors: Mapping[ir.Node, Candidate],
+        region: Region,
+    ) -> None:
+        for node, candidate in anchors.items():
+            self._add_weight(candidate, Choice("static", candidate.mode, ""), keys[node])
+        for role in region.carriers:
+            reason = f"{self.target.name} hands quantized numbers through {role.node.op_type}"
+            choice = Choice("static", mode, reason)
+            self._add_node(role.node, keys[role.node], mode, choice, counts=False)
+            if role.kind == "carrier":
+                self.weights.extend(operand_weights(role.node, keys[role.node], self.demand))
+        for value in region.readers:
+            planned = self._activation(scope, keys, value, region, mode)
+            self.activations.append(planned)
+
+    def _observed(self, value: ir.Value, region: Region) -> ir.Value:
+        """The value whose range gives the scale: what is moved has the scale of its source."""
+        source: ir.Value | None = value
+        while source in region.sources:
+            source = region.sources[source]
+        while source is not None and not self.demand.has_range(source):
+            producer = source.producer()
+            source = None if producer is None else producer.inputs[0]
+        if source is None:
+            raise ValueError(f"{value.name}: its range is not known")
+        return source
+
+    def _activation(
+        self,
+        scope: ir.GraphScope,
+        keys: Mapping[ir.Node, str],
+        value: ir.Value,
+        region: Region,
+        mode: QuantizationMode,
+    ) -> PlannedActivation:
+        source = self._observed(value, region)
+        format = activation_format(mode, self.demand.rules)
+        calibration = self.demand.calibration
+        if calibration is None:
+            raise ValueError(f"{value.name}: its range is not known")
+        levels = int(format.highest - format.lowest) + 1 if not format.is_float else 256
+        found = calibration.range(source.name or "", levels, format.symmetric)
+        parameters = parameters_from_range(found.low, found.high, format, Layout())
+        readers = [f"{keys[node]}:{index}" for node, index in region.readers[value]]
+        readers += [f"{scope.path}:{index}" for index in region.outputs.get(value, ())]
+        return PlannedActivation(
+            scope.path,
+            value.name or "",
+            format.dtype,
+            float(parameters.scale),
+            int(parameters.zero_point),
+            tuple(readers),
+        )

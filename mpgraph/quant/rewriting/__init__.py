@@ -1,0 +1,7 @@
+"""What the quantizing passes share: writing nodes and constants, and storing weights."""
+
+from mpgraph.quant.rewriting.places import Place, place_of
+from mpgraph.quant.rewriting.weights import StoredWeight, WeightStore
+from mpgraph.quant.rewriting.writer import Writer
+
+__all__ = ["Place", "StoredWeight", "WeightStore", "Writer", "place_of"]

@@ -1,0 +1,142 @@
+"""Turn products with quantized weights into MatMulNBits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpgraph import ir
+from mpgraph.analysis import TypeFlow, infer_types
+from mpgraph.passmgr import Facts, Pass
+from mpgraph.quant import PlannedNode, QuantizationPlan
+from mpgraph.quant.formats import NBitsWeight, matmul_nbits
+from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer
+from mpgraph.schema import integer
+
+__all__ = ["PackWeights"]
+
+_CONTRIB = "com.microsoft"
+
+
+@dataclass(frozen=True)
+class PackWeights(Pass):
+    """Rewrite the MatMul and Gemm nodes whose weights the plan packs.
+
+    Nodes that share a weight share its packed form.
+    """
+
+    name: ClassVar[str] = "pack-weights"
+    requires: ClassVar[tuple[type, ...]] = (QuantizationPlan,)
+
+    def run(self, model: ir.Model, facts: Facts) -> bool:
+        """Carry out the packed part of the plan."""
+        plan = facts.get(QuantizationPlan)
+        chosen = list(plan.nodes_of("packed"))
+        if not chosen:
+            return False
+        ir.import_default_domain(model)
+        rewriter = _Rewriter(model, plan, infer_types(model))
+        for planned, node in chosen:
+            rewriter.rewrite(planned, node)
+        rewriter.store.remove_unread()
+        return True
+
+
+@dataclass(frozen=True)
+class _Packed:
+    operands: list[ir.Value]
+    weight: NBitsWeight
+
+
+class _Rewriter:
+    def __init__(self, model: ir.Model, plan: QuantizationPlan, flow: TypeFlow) -> None:
+        self._plan = plan
+        self._flow = flow
+        self._writer = Writer(model, PackWeights.name)
+        self.store = WeightStore(self._writer)
+        self._packed: dict[ir.Value, _Packed] = {}
+
+    def rewrite(self, planned: PlannedNode, node: ir.Node) -> None:
+        """Rewrite one node."""
+        activation, graph = node.inputs[0], node.graph
+        if activation is None or graph is None:
+            raise ValueError(f"{ir.describe(node)}: it lacks an operand")
+        dtype = self._flow.dtype(node.outputs[0]) or ir.DataType.FLOAT
+        name = node.outputs[0].name or "product"
+        if node.op_type == "Gemm" and integer(node, "transA", 0, {}):
+            activation = self._step(node, "Transpose", [activation], f"{name}_rows", dtype)
+        packed = self._pack(planned, node, dtype)
+        self._writer.import_domain(_CONTRIB, 1, graph)
+        (last,) = self._writer.before(
+            node,
+            "MatMulNBits",
+            [activation, *packed.operands],
+            [(f"{name}_packed", dtype)],
+            [
+                ir.AttrInt64("K", packed.weight.rows),
+                ir.AttrInt64("N", packed.weight.columns),
+                ir.AttrInt64("bits", packed.weight.bits),
+                ir.AttrInt64("block_size", packed.weight.block_size),
+            ],
+            rule=f"weight of {planned.mode}",
+            domain=_CONTRIB,
+        )
+        self._writer.replace(node, self._add_bias(node, last, dtype))
+
+    def _pack(self, planned: PlannedNode, node: ir.Node, dtype: ir.DataType) -> _Packed:
+        value, graph = node.inputs[1], node.graph
+        if value is None or graph is None:
+            raise ValueError(f"{ir.describe(node)}: it has no weight")
+        plan = self._plan.by_reader[f"{planned.key}:1"]
+        alpha = node.attributes.get("alpha") if node.op_type == "Gemm" else None
+        transposed = node.op_type == "Gemm" and integer(node, "transB", 0, {})
+        stored = self.store.store(
+            graph,
+            value,
+            plan,
+            dtype,
+            factor=1.0 if alpha is None else alpha.as_float(),
+            order=(1, 0) if transposed else (0, 1),
+        )
+        if stored.values not in self._packed:
+            self._packed[stored.values] = self._write(graph, stored, dtype)
+        return self._packed[stored.values]
+
+    def _write(self, graph: ir.Graph, stored: StoredWeight, dtype: ir.DataType) -> _Packed:
+        tensor = stored.values.const_value
+        if tensor is None:
+            raise ValueError(f"{stored.values.name}: it is no constant")
+        weight = matmul_nbits(tensor.numpy(), stored.parameters)
+        name = stored.values.name or "weight"
+        scale = ir.tensor(weight.scale.astype(dtype.numpy()), dtype=dtype)
+        operands = [
+            self._writer.constant(graph, f"{name}_packed", ir.tensor(weight.packed)),
+            self._writer.constant(graph, f"{name}_scales", scale),
+        ]
+        if weight.zero_point is not None:
+            zero = ir.tensor(weight.zero_point)
+            operands.append(self._writer.constant(graph, f"{name}_zero_points", zero))
+        return _Packed(operands, weight)
+
+    def _add_bias(self, node: ir.Node, product: ir.Value, dtype: ir.DataType) -> ir.Value:
+        bias = node.inputs[2] if len(node.inputs) > 2 else None
+        if node.op_type != "Gemm" or bias is None or node.graph is None:
+            return product
+        beta = node.attributes.get("beta")
+        if beta is not None and beta.as_float() != 1.0:
+            factor = self._writer.scalar(node.graph, "beta", beta.as_float(), dtype)
+            bias = self._step(node, "Mul", [bias, factor], f"{bias.name}_scaled", dtype)
+        return self._step(node, "Add", [product, bias], f"{product.name}_biased", dtype)
+
+    def _step(
+        self,
+        node: ir.Node,
+        op_type: str,
+        operands: list[ir.Value],
+        name: str,
+        dtype: ir.DataType,
+    ) -> ir.Value:
+        (result,) = self._writer.before(
+            node, op_type, operands, [(name, dtype)], rule=f"for {node.op_type}"
+        )
+        return result

@@ -1,0 +1,192 @@
+"""Quantize activations when the model runs, and weights once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpgraph import ir
+from mpgraph.analysis import TypeFlow, infer_types
+from mpgraph.passmgr import Facts, Pass
+from mpgraph.quant import PlannedNode, PlannedWeight, QuantizationPlan
+from mpgraph.quant.placement.operands import operands_of
+from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer
+from mpgraph.schema import integer
+
+__all__ = ["QuantizeDynamically"]
+
+_FLOAT, _UINT8, _INT32 = ir.DataType.FLOAT, ir.DataType.UINT8, ir.DataType.INT32
+
+
+@dataclass(frozen=True)
+class QuantizeDynamically(Pass):
+    """Rewrite the nodes that the plan quantizes when they run.
+
+    A MatMul or Gemm becomes DynamicQuantizeLinear, MatMulInteger, a Cast and products with both
+    scales, which onnxruntime fuses. Any other node reads its activation through
+    DynamicQuantizeLinear and DequantizeLinear. An activation that several nodes read is quantized
+    once.
+    """
+
+    name: ClassVar[str] = "quantize-dynamically"
+    requires: ClassVar[tuple[type, ...]] = (QuantizationPlan,)
+
+    def run(self, model: ir.Model, facts: Facts) -> bool:
+        """Carry out the dynamic part of the plan."""
+        plan = facts.get(QuantizationPlan)
+        chosen = list(plan.nodes_of("dynamic"))
+        if not chosen:
+            return False
+        ir.import_default_domain(model)
+        rewriter = _Rewriter(model, plan, infer_types(model))
+        for planned, node in chosen:
+            rewriter.rewrite(planned, node)
+        rewriter.store.remove_unread()
+        return True
+
+
+class _Rewriter:
+    def __init__(self, model: ir.Model, plan: QuantizationPlan, flow: TypeFlow) -> None:
+        self._plan = plan
+        self._flow = flow
+        self._writer = Writer(model, QuantizeDynamically.name)
+        self.store = WeightStore(self._writer)
+        self._quantized: dict[tuple[ir.Graph, ir.Value], list[ir.Value]] = {}
+
+    def rewrite(self, planned: PlannedNode, node: ir.Node) -> None:
+        """Rewrite one node."""
+        weight = self.store.constant(node.inputs[1])
+        if weight is None:
+            raise ValueError(f"{ir.describe(node)}: it has no constant weight")
+        operands = operands_of(node, len(weight.shape))
+        if operands is None:
+            raise ValueError(f"{ir.describe(node)}: it has no operands to quantize")
+        plan = self._plan.by_reader[f"{planned.key}:{operands.weight}"]
+        if node.op_type in ("Gemm", "MatMul") and len(weight.shape) == 2:
+            self._multiply_integers(node, plan)
+        else:
+            self._simulate(node, plan)
+
+    def _quantize(self, node: ir.Node, value: ir.Value) -> list[ir.Value]:
+        """The quantized numbers, scale and zero point of an activation, once per graph."""
+        graph = node.graph
+        if graph is None:
+            raise ValueError(f"{ir.describe(node)}: it belongs to no graph")
+        if (graph, value) not in self._quantized:
+            source = self._cast(node, value, _FLOAT)
+            name = value.name or "activation"
+            self._quantized[graph, value] = self._writer.before(
+                node,
+                "DynamicQuantizeLinear",
+                [source],
+                [
+                    (f"{name}_quantized", _UINT8),
+                    (f"{name}_scale", _FLOAT),
+                    (f"{name}_zero_point", _UINT8),
+                ],
+                rule="its range is taken when the model runs",
+            )
+        return self._quantized[graph, value]
+
+    def _multiply_integers(self, node: ir.Node, plan: PlannedWeight) -> None:
+        result = node.outputs[0]
+        dtype = self._flow.dtype(result) or _FLOAT
+        activation, operand, graph = node.inputs[0], node.inputs[1], node.graph
+        if activation is None or operand is None or graph is None:
+            raise ValueError(f"{ir.describe(node)}: it lacks an operand")
+        if node.op_type == "Gemm" and integer(node, "transA", 0, {}):
+            activation = self._transposed(node, activation)
+        values, scale, zero = self._quantize(node, activation)
+        weight = self._weight(node, plan)
+        name = result.name or "product"
+        factor = self._step(node, "Mul", [scale, weight.scale], f"{name}_scales", _FLOAT)
+        product = self._step(
+            node,
+            "MatMulInteger",
+            [values, weight.values, zero],
+            f"{name}_integers",
+            _INT32,
+        )
+        cast = self._cast(node, product, _FLOAT)
+        last = self._step(node, "Mul", [cast, factor], f"{name}_product", _FLOAT)
+        last = self._add_bias(node, last)
+        last = self._cast(node, last, dtype)
+        self._writer.replace(node, last)
+
+    def _weight(self, node: ir.Node, plan: PlannedWeight) -> StoredWeight:
+        operand, graph = node.inputs[1], node.graph
+        if operand is None or graph is None:
+            raise ValueError(f"{ir.describe(node)}: it has no weight")
+        alpha = node.attributes.get("alpha") if node.op_type == "Gemm" else None
+        factor = 1.0 if alpha is None else alpha.as_float()
+        transposed = node.op_type == "Gemm" and integer(node, "transB", 0, {})
+        order = (1, 0) if transposed else (0, 1)
+        return self.store.store(graph, operand, plan, _FLOAT, factor=factor, order=order)
+
+    def _add_bias(self, node: ir.Node, product: ir.Value) -> ir.Value:
+        bias = node.inputs[2] if len(node.inputs) > 2 else None
+        if node.op_type != "Gemm" or bias is None or node.graph is None:
+            return product
+        bias = self._cast(node, bias, _FLOAT)
+        beta = node.attributes.get("beta")
+        if beta is not None and beta.as_float() != 1.0:
+            factor = self._writer.scalar(node.graph, "beta", beta.as_float(), _FLOAT)
+            bias = self._step(node, "Mul", [bias, factor], f"{bias.name}_scaled", _FLOAT)
+        return self._step(node, "Add", [product, bias], f"{product.name}_biased", _FLOAT)
+
+    def _transposed(self, node: ir.Node, value: ir.Value) -> ir.Value:
+        dtype = self._flow.dtype(value) or _FLOAT
+        return self._step(node, "Transpose", [value], f"{value.name}_transposed", dtype)
+
+    def _simulate(self, node: ir.Node, plan: PlannedWeight) -> None:
+        """Let a node that has no integer kernel read what quantization leaves of its operands."""
+        activation, operand, graph = node.inputs[0], node.inputs[1], node.graph
+        if activation is None or operand is None or graph is None:
+            raise ValueError(f"{ir.describe(node)}: it lacks an operand")
+        dtype = self._flow.dtype(operand) or _FLOAT
+        name = activation.name or "activation"
+        read = self._step(
+            node,
+            "DequantizeLinear",
+            self._quantize(node, activation),
+            f"{name}_dequantized",
+            _FLOAT,
+        )
+        node.replace_input_with(0, self._cast(node, read, dtype))
+        stored = self.store.store(graph, operand, plan, dtype)
+        (weight,) = self._writer.before(
+            node,
+            "DequantizeLinear",
+            [stored.values, stored.scale, stored.zero_point],
+            [(f"{operand.name}_dequantized", dtype)],
+            stored.attributes,
+            rule="its weight",
+        )
+        node.replace_input_with(1, weight)
+
+    def _cast(self, node: ir.Node, value: ir.Value, dtype: ir.DataType) -> ir.Value:
+        known = self._flow.dtype(value) or ir.element_dtype(value.type)
+        if known == dtype:
+            return value
+        (result,) = self._writer.before(
+            node,
+            "Cast",
+            [value],
+            [(f"{value.name}_{ir.dtype_name(dtype)}", dtype)],
+            [ir.AttrInt64("to", int(dtype))],
+            rule="integers meet scales in float32",
+        )
+        return result
+
+    def _step(
+        self,
+        node: ir.Node,
+        op_type: str,
+        operands: list[ir.Value],
+        name: str,
+        dtype: ir.DataType,
+    ) -> ir.Value:
+        (result,) = self._writer.before(
+            node, op_type, operands, [(name, dtype)], rule=f"for {node.op_type}"
+        )
+        return result
