@@ -23,6 +23,7 @@ from mpgraph.passmgr import (
 from mpgraph.passmgr.pipelines import CONVERT, CONVERT_WITH_DATA, QUANTIZE
 from mpgraph.plan import Plan
 from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map, conversion_policy
+from mpgraph.quant import QuantizationPlan
 from mpgraph.report.conversion import ConversionReport, take_inventory
 from mpgraph.runtime import DataSet, input_specs, load_data
 from mpgraph.runtime.checks import Checked, check_converted
@@ -47,11 +48,13 @@ class Conversion:
         model: The converted model; its weights are converted when they are read or saved.
         plan: Every decision with its reason.
         report: What changed and what was checked, in numbers.
+        quantization: What was quantized, in which form and why; None for a policy that does not.
     """
 
     model: ir.Model
     plan: Plan
     report: ConversionReport
+    quantization: QuantizationPlan | None = None
 
     @cached_property
     def placement(self) -> Placement:
@@ -152,7 +155,8 @@ def convert(
             )
         plan = facts.get(Plan)
         after = take_inventory(model, facts.find(TypeFlow) or infer_types(model))
-        return Conversion(model, plan, ConversionReport(before, after, plan, checked))
+        report = ConversionReport(before, after, plan, checked)
+        return Conversion(model, plan, report, facts.find(QuantizationPlan))
 
 
 def _pipeline(policy: PolicyMap, has_data: bool) -> str:
