@@ -86,9 +86,23 @@ class PlaceCasts(Pass):
                 scaling=planned_factors(
                     draft.scaling, labelling, runs_low=_runs_low(target, model)
                 ),
+                calls=_calls(model),
             )
         )
         return False
+
+
+def _calls(model: ir.Model) -> dict[str, tuple[str, ...]]:
+    """The nodes that call each function, by name or place."""
+    if not model.functions:
+        return {}
+    found: dict[str, list[str]] = {ir.function_path(one): [] for one in model.functions.values()}
+    for scope in ir.graphs(model):
+        for index, node in enumerate(scope.graph):
+            function = model.functions.get(node.op_identifier())
+            if function is not None:
+                found[ir.function_path(function)].append(node.name or f"{scope.path}#{index}")
+    return {path: tuple(names) for path, names in found.items()}
 
 
 def _runs_low(target: Target, model: ir.Model) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mpgraph import ir
@@ -105,6 +105,8 @@ class Plan:
             (everything not pinned stays) and ``all_low`` (everything not pinned is low).
         evidence: ``static`` or ``measured``.
         scaling: The powers of two of range scaling; empty where nothing is scaled.
+        calls: For each body of a local function, by its path, the nodes that call it. A function
+            that is called under several policies has a body for each.
     """
 
     fingerprint: str
@@ -118,6 +120,12 @@ class Plan:
     costs: Mapping[str, int]
     evidence: str
     scaling: tuple[PlannedFactor, ...] = ()
+    calls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def callers(self, key: str) -> tuple[str, ...]:
+        """The nodes that call the function in whose body a place is; none for the main graph."""
+        around = [path for path in self.calls if key.startswith(path) and key[len(path)] in "#/:"]
+        return self.calls[max(around, key=len)] if around else ()
 
     def find(self, name: str) -> tuple[Assignment, ...]:
         """The assignments whose key or node name is ``name``."""
@@ -151,6 +159,7 @@ class Plan:
                     "storage": tuple(_storage(one) for one in data["storage"]),
                     "warnings": tuple(data["warnings"]),
                     "scaling": tuple(PlannedFactor(**one) for one in data.get("scaling", ())),
+                    "calls": {path: tuple(names) for path, names in data.get("calls", {}).items()},
                 }
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:

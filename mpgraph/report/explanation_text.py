@@ -21,6 +21,9 @@ __all__ = ["render_explanation"]
 _Casts = dict[tuple[str, str], list[str]]
 """Lines about the casts around nodes, by the node's name and op type."""
 
+_CALLERS = 4
+"""More nodes than these that call one body are only counted."""
+
 _STAGES = {
     "schema": "the operator's schema",
     "policy": "the policy",
@@ -80,6 +83,10 @@ def _rows(one: Assignment, plan: Plan, casts: Sequence[str]) -> Iterator[tuple[s
         yield "scaled", line
     if one.scope:
         yield "scope", one.scope
+    callers = plan.callers(one.key)
+    if callers:
+        more = f" and {len(callers) - _CALLERS} more" if len(callers) > _CALLERS else ""
+        yield "called by", ", ".join(callers[:_CALLERS]) + more
     yield "key", f"{one.key}, type variables {', '.join(one.variables) or 'none'}"
 
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import onnx
 import pytest
 
+import models
 from tests.cli.conftest import Run, error_of
 
 
@@ -60,3 +62,20 @@ def test_rules_that_lost_are_shown(mpgraph: Run, model_path: Path, tmp_path: Pat
     won, lost = result.stdout.index("name:f*"), result.stdout.index("op:MatMul")
     assert won < lost, "the most specific first"
     assert "op:MatMul asks for float16: less specific" in result.stdout
+
+
+def test_a_node_in_a_body_of_a_function_says_who_calls_that_body(
+    mpgraph: Run, tmp_path: Path
+) -> None:
+    model = tmp_path / "functions.onnx"
+    onnx.save(models.build("functions"), model)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        'version = 1\ndefault = "float32"\n[[rule]]\nscope = "blocks.1/**"\npolicy = "float16"\n'
+    )
+    for body, caller in (("Block", "/blocks.0/Block"), ("Block_2", "/blocks.1/Block")):
+        key = f"function:example.local::{body}#4"
+        result = mpgraph("explain", model, key, "--policy-file", policy, "--target", "cuda")
+        assert result.exit_code == 0, result.output
+        (line,) = [one for one in result.stdout.splitlines() if "called by" in one]
+        assert line.split() == ["called", "by", caller]
