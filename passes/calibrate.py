@@ -11,6 +11,7 @@ from mpgraph.passmgr import Facts, Pass
 from mpgraph.policy import PolicyMap, as_policy_map
 from mpgraph.quant.calibration import Calibration
 from mpgraph.runtime import DataSet, input_specs, load_data
+from mpgraph.runtime.inputs import data_as_inputs
 
 __all__ = ["Calibrate"]
 
@@ -41,8 +42,16 @@ class Calibrate(Pass):
         policies = (policy.default, *(rule.policy for rule in policy.rules))
         modes = (one.mode for one in policies)
         observers = {one.observer for one in modes if one is not None and one.observer is not None}
-        feeds = load_data(self.data, input_specs(model)) if self.data else facts.find(DataSet)
+        feeds = self._feeds(model, facts)
         if not observers or feeds is None or facts.find(Calibration) is not None:
             return False
         facts.put(calibrate(model, feeds, min(observers), memory=self.memory))
         return False
+
+    def _feeds(self, model: ir.Model, facts: Facts) -> DataSet | None:
+        """The data for the inputs that the model has now, which may be lower than they were."""
+        inputs = input_specs(model)
+        if self.data:
+            return load_data(self.data, inputs)
+        given = facts.find(DataSet)
+        return None if given is None else data_as_inputs(given, inputs)

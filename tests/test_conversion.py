@@ -234,3 +234,35 @@ def test_the_placement_of_a_result_is_found_when_asked_for():
     assert set(placement.nodes_by_provider) <= {"CPUExecutionProvider", ""}
     assert not placement.unexpected
     assert result.placement is placement
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "int8_from_mixed_float16"])
+@pytest.mark.parametrize("name", ["mlp", "detector", "decoder", "residual_cnn", "lstm"])
+def test_data_fits_inputs_that_become_low(name, policy):
+    feeds = models.feeds(name)
+    result = mpgraph.convert(
+        models.build(name), policy, target="webgpu", data=feeds, keep_io_types=False, verify="load"
+    )
+    compared = compare_models(models.build(name), result.model, feeds, emulate=True)
+    assert compared.max_relative < TOLERANCE["float16"]
+
+
+QUANTIZED = (
+    *("int8_from_float32", "int8_dynamic_from_float32", "int8_weight_from_float32"),
+    *("int8_a16_from_float32", "uint4/16_from_float32", "float8_from_float32"),
+    "int8_from_mixed_float16",
+)
+
+
+@pytest.mark.parametrize("with_data", [True, False])
+@pytest.mark.parametrize("policy", QUANTIZED)
+@pytest.mark.parametrize("name", [one for one in models.builders() if one != "custom_domain"])
+def test_quantized_models_are_valid_and_run(name, policy, with_data):
+    feeds = models.feeds(name)
+    result = mpgraph.convert(
+        models.build(name), policy, data=feeds if with_data else None, allow_slow=True
+    )
+    checked = result.report.checked
+    assert checked.valid is True and checked.loaded == "cpu"
+    compared = compare_models(models.build(name), result.model, feeds)
+    assert not compared.errors

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mpgraph import ir
 from mpgraph.errors import DataError
-from mpgraph.runtime.data import InputSpec
+from mpgraph.runtime.data import DataSet, InputSpec
 from mpgraph.runtime.float8 import FLOAT8
 
-__all__ = ["as_inputs", "check_inputs"]
+__all__ = ["as_inputs", "check_inputs", "data_as_inputs"]
 
 _ROUNDED = ir.FLOATS | FLOAT8
 
@@ -23,6 +24,16 @@ def as_inputs(feed: Mapping[str, Any], inputs: Sequence[InputSpec]) -> dict[str,
             rule = f"has no input {name!r}, for which the data has values"
             raise DataError("second model", rule, "leave out what is a constant there")
     return {name: _as_input(value, wanted[name]) for name, value in feed.items()}
+
+
+def data_as_inputs(data: DataSet, inputs: Sequence[InputSpec]) -> DataSet:
+    """The data of one model for another, which has inputs of the same names."""
+
+    def source() -> Iterator[tuple[str, Any]]:
+        for index, feed in enumerate(data):
+            yield f"{data.label}, sample {index}", as_inputs(feed, inputs)
+
+    return replace(data, inputs=tuple(inputs), source=source)
 
 
 def _as_input(value: Any, spec: InputSpec) -> Any:

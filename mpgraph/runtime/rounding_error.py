@@ -7,10 +7,11 @@ from typing import Any
 
 from mpgraph import ir
 from mpgraph.runtime.compare import for_session
-from mpgraph.runtime.data import DataSet
+from mpgraph.runtime.data import DataSet, input_specs
 from mpgraph.runtime.differences import Tally
 from mpgraph.runtime.emulate import emulated
 from mpgraph.runtime.faithful import faithful, faithful_session
+from mpgraph.runtime.inputs import as_inputs
 from mpgraph.runtime.sessions import run
 from mpgraph.runtime.survival import emulated_session
 
@@ -36,10 +37,11 @@ class RoundingError:
 
         Infinite where it gives NaN or infinity and the original does not.
         """
+        inputs = input_specs(variant)
         session = emulated_session(emulated(variant))
         worst = 0.0
         for feed, expected in zip(self._feeds, self._expected, strict=True):
-            given = run(session, for_session(session, feed))
+            given = run(session, for_session(session, as_inputs(feed, inputs)))
             for name, value in expected.items():
                 tally = Tally(name)
                 tally.add(value, given[name])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
+from mpgraph import ir
 from mpgraph.targets.device import cpu_features
 from mpgraph.targets.target import Target
 
@@ -51,6 +51,7 @@ class QuantizationRules:
         activation_dtypes: Activation dtypes that its kernels take, the preferred one of a width
             first.
         weight_bits: Bits of an 8-bit weight that are safe to use.
+        low_behind_clips: Whether a float8 QuantizeLinear may stand behind a Relu or Clip.
         zero_points: Whether zero points other than the middle are allowed.
         quantizes_bias: Whether a bias is int32 with the scale of the products.
         per_axis_matmul: Whether a MatMul weight may have one scale per column.
@@ -68,15 +69,23 @@ class QuantizationRules:
     packed: bool = False
     activation_dtypes: tuple[str, ...] = ("uint8",)
     weight_bits: int = 8
+    low_behind_clips: bool = True
     zero_points: bool = True
     quantizes_bias: bool = True
     per_axis_matmul: bool = True
     missing: str = ""
 
-    @cached_property
-    def widths(self) -> frozenset[int]:
-        """The widths in bits of the activations that it computes with."""
-        return frozenset(int("".join(filter(str.isdigit, one))) for one in self.activation_dtypes)
+    def fuses(self, activation_dtype: str) -> bool:
+        """Whether its kernels take activations of a dtype, or of the other signedness."""
+        floating = activation_dtype.startswith("float")
+        return any(
+            one.startswith("float") == floating and _bits(one) == _bits(activation_dtype)
+            for one in self.activation_dtypes
+        )
+
+
+def _bits(dtype: str) -> int:
+    return ir.parse_dtype(dtype).bitwidth
 
 
 def quantization_rules(target: Target) -> QuantizationRules:
@@ -113,6 +122,8 @@ def _cpu(_target: Target) -> QuantizationRules:
         dynamic=frozenset(["Gemm", "MatMul"]),
         weights=frozenset(["Gemm", "MatMul"]),
         weight_bits=8 if _multiplies_exactly() else 7,
+        # clip_quantizelinear.cc of onnxruntime 1.32 refuses to load a float8 zero point there.
+        low_behind_clips=False,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from mpgraph import ir
 from mpgraph.policy import QuantizationMode
+from mpgraph.quant.opsets import required_opset
 from mpgraph.quant.placement.demand import Candidate, Demand
 from mpgraph.quant.plan import Form
 
@@ -32,6 +33,9 @@ class Choice:
 def choose(candidate: Candidate, demand: Demand) -> Choice:
     """Choose the form of a node that a mode is for."""
     mode = candidate.mode
+    problem = _opset_problem(candidate, demand)
+    if problem:
+        return _float(candidate, problem)
     if candidate.node.op_type == "Gather":
         return _rows(candidate, demand)
     if mode.ranges == "static":
@@ -39,6 +43,16 @@ def choose(candidate: Candidate, demand: Demand) -> Choice:
     if mode.ranges == "dynamic":
         return _dynamic(candidate, demand)
     return _weights(candidate, demand)
+
+
+def _opset_problem(candidate: Candidate, demand: Demand) -> str:
+    """Why the opset has no room for a mode; empty where it has."""
+    value = candidate.node.inputs[candidate.operands.weight]
+    dtype = demand.flow.dtype(value)
+    needed = required_opset(candidate.mode, "float32" if dtype is None else ir.dtype_name(dtype))
+    if demand.opset is None or demand.opset >= needed:
+        return ""
+    return f"{candidate.mode.name} needs opset {needed}, and the model stays at {demand.opset}"
 
 
 def _rows(candidate: Candidate, demand: Demand) -> Choice:
@@ -58,15 +72,16 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
     multiplies = rules.multiplies_activations or demand.resolutions[node].explicit
     if candidate.weight is None and not multiplies:
         return _float(candidate, f"{demand.target} is slow where no operand is constant")
-    fused = node.op_type in rules.anchors and _width(mode) in rules.widths and not _is_float8(mode)
+    kernels = rules.fuses(mode.activation_dtype or mode.weight_dtype)
+    fused = node.op_type in rules.anchors and kernels
     if not fused and not demand.forces(node):
-        if _width(mode) not in rules.widths and mode.fallback is not None:
+        if not kernels and mode.fallback is not None:
             return _with(candidate, mode.fallback, demand)
         missing = rules.missing or f"{demand.target} computes {node.op_type} in float"
         return _float(candidate, missing)
-    unknown = _without_range(candidate, demand)
-    if unknown:
-        return _float(candidate, unknown)
+    problem = _without_range(candidate, demand) or _behind_clip(candidate, demand)
+    if problem:
+        return _float(candidate, problem)
     if not fused:
         return Choice("static", mode, f"asked for, although {demand.target} computes it in float")
     return Choice("static", mode, f"{demand.target} computes it in {_width(mode)} bits")
@@ -130,6 +145,16 @@ def _without_range(candidate: Candidate, demand: Demand) -> str:
             return f"{name} holds mask values"
         why = "" if calibration is None else calibration.missing.get(name, "it was not observed")
         return f"the range of {name} is not known: {why}"
+    return ""
+
+
+def _behind_clip(candidate: Candidate, demand: Demand) -> str:
+    """Why a float8 activation cannot be written; empty where it can."""
+    value = candidate.node.inputs[candidate.operands.activation]
+    producer = None if value is None else value.producer()
+    clipped = producer is not None and producer.op_type in ("Clip", "Relu")
+    if clipped and _is_float8(candidate.mode) and not demand.rules.low_behind_clips:
+        return f"{demand.target} does not load float8 behind a Relu or Clip"
     return ""
 
 

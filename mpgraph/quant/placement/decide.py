@@ -44,7 +44,9 @@ def decide(
         calibration: Ranges of its values; None without data.
         force: Whether quantization that only loses time on the target is carried out too.
     """
-    demand = Demand(flow, resolutions, quantization_rules(target), target.name, calibration, force)
+    opset = ir.opset_of("", model.opset_imports)
+    rules = quantization_rules(target)
+    demand = Demand(flow, resolutions, rules, target.name, calibration, opset, force)
     planner = _Planner(demand, target)
     scopes = tuple(ir.graphs(model))
     counts = element_counts(scopes, flow)

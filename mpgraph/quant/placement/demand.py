@@ -26,6 +26,7 @@ class Demand:
         rules: What the target fuses.
         target: The name of the target.
         calibration: The ranges of activations; None without data.
+        opset: The version of the default domain that the model imports; None where it imports none.
         force: Whether quantization that only loses time on the target is carried out too.
         constants: Constants behind values, filled as they are asked for.
     """
@@ -35,6 +36,7 @@ class Demand:
     rules: QuantizationRules
     target: str
     calibration: Calibration | None
+    opset: int | None
     force: bool
     constants: dict[ir.Value, Constant | None] = field(default_factory=dict)
 

@@ -35,12 +35,14 @@ class Role:
             of its result.
         operands: The operands that are activations.
         quantizes_result: Whether its result must be quantized for it to fuse.
+        may_quantize_result: Whether its result may be quantized by the same kernel.
     """
 
     node: ir.Node
     kind: str
     operands: tuple[int, ...]
     quantizes_result: bool = False
+    may_quantize_result: bool = False
 
 
 @dataclass
@@ -97,9 +99,12 @@ def _roles(
     demand: Demand,
 ) -> Iterable[Role]:
     rules = demand.rules
+    fused = rules.fuses(mode.activation_dtype or "int8")
     for node in graph:
         if node in anchors:
-            yield _anchor(anchors[node], demand)
+            yield _anchor(anchors[node], demand, fused=fused)
+        elif not fused:
+            continue
         elif node.domain in ("", "ai.onnx") and demand.mode(node) == mode:
             if node.op_type in rules.carriers:
                 yield from _carrier(node, demand)
@@ -109,13 +114,14 @@ def _roles(
                 yield Role(node, "clipper", (0,))
 
 
-def _anchor(candidate: Candidate, demand: Demand) -> Role:
+def _anchor(candidate: Candidate, demand: Demand, *, fused: bool) -> Role:
+    """What does not fuse reads quantized operands, and its result stays as it is."""
     node, operands = candidate.node, candidate.operands
     activations: tuple[int, ...] = (operands.activation,)
     if candidate.weight is None:
         activations = (operands.activation, operands.weight)
-    wants = node.op_type in demand.rules.results and demand.has_range(_clipped(node))
-    return Role(node, "anchor", activations, wants)
+    wants = fused and node.op_type in demand.rules.results and demand.has_range(_clipped(node))
+    return Role(node, "anchor", activations, wants, fused)
 
 
 def _carrier(node: ir.Node, demand: Demand) -> Iterable[Role]:
@@ -187,9 +193,7 @@ class _Layout:
         if role is None:
             return
         if role.kind == "anchor":
-            self._results[node.outputs[0]] = (
-                _FIXED_QUANTIZED if role.quantizes_result else self._free_result(node)
-            )
+            self._results[node.outputs[0]] = self._result_of(role)
             return
         if role.kind == "clipper":
             self._add_clipper(node)
@@ -200,8 +204,11 @@ class _Layout:
         for value in node.outputs:
             self._results[value] = cell
 
-    def _free_result(self, node: ir.Node) -> int:
-        if not self._demand.has_range(_clipped(node)):
+    def _result_of(self, role: Role) -> int:
+        node = role.node
+        if role.quantizes_result:
+            return _FIXED_QUANTIZED
+        if not role.may_quantize_result or not self._demand.has_range(_clipped(node)):
             return _FIXED_FLOAT
         return self._new(self._counts.get(node.outputs[0], 1))
 
