@@ -22,6 +22,7 @@ PASSES: Mapping[str, str] = {
     "measure": "passes.measure:Measure",
     "name-nodes": "passes.name_nodes:NameNodes",
     "normalize": "passes.normalize:Normalize",
+    "optimize-weights": "passes.optimize_weights:OptimizeWeights",
     "pack-weights": "passes.pack_weights:PackWeights",
     "place-casts": "passes.place_casts:PlaceCasts",
     "plan-quantization": "passes.plan_quantization:PlanQuantization",

@@ -12,6 +12,7 @@ from mpgraph.quant import PlannedNode, QuantizationPlan
 from mpgraph.quant.formats import NBitsWeight, matmul_nbits
 from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer
 from mpgraph.schema import integer
+from passes.optimize_weights import RoundedWeights
 
 __all__ = ["PackWeights"]
 
@@ -35,7 +36,8 @@ class PackWeights(Pass):
         if not chosen:
             return False
         ir.import_default_domain(model)
-        rewriter = _Rewriter(model, plan, infer_types(model))
+        rounded = facts.find(RoundedWeights) or RoundedWeights()
+        rewriter = _Rewriter(model, plan, infer_types(model), rounded)
         for planned, node in chosen:
             rewriter.rewrite(planned, node)
         rewriter.store.remove_unread()
@@ -49,11 +51,17 @@ class _Packed:
 
 
 class _Rewriter:
-    def __init__(self, model: ir.Model, plan: QuantizationPlan, flow: TypeFlow) -> None:
+    def __init__(
+        self,
+        model: ir.Model,
+        plan: QuantizationPlan,
+        flow: TypeFlow,
+        rounded: RoundedWeights,
+    ) -> None:
         self._plan = plan
         self._flow = flow
         self._writer = Writer(model, PackWeights.name)
-        self.store = WeightStore(self._writer)
+        self.store = WeightStore(self._writer, rounded.by_reader)
         self._packed: dict[ir.Value, _Packed] = {}
 
     def rewrite(self, planned: PlannedNode, node: ir.Node) -> None:

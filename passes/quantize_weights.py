@@ -12,6 +12,8 @@ from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, QuantizationPlan
 from mpgraph.quant.rewriting import WeightStore, Writer
+from mpgraph.schema import integer
+from passes.optimize_weights import RoundedWeights
 
 __all__ = ["QuantizeWeights"]
 
@@ -34,7 +36,8 @@ class QuantizeWeights(Pass):
         if not chosen:
             return False
         ir.import_default_domain(model)
-        rewriter = _Rewriter(model, plan, infer_types(model))
+        rounded = facts.find(RoundedWeights) or RoundedWeights()
+        rewriter = _Rewriter(model, plan, infer_types(model), rounded)
         for planned, node in chosen:
             if planned.form == "rows":
                 rewriter.gather_rows(planned, node)
@@ -44,12 +47,26 @@ class QuantizeWeights(Pass):
         return True
 
 
+def _untransposed(node: ir.Node) -> tuple[int, ...]:
+    """The order of axes in which a Gemm needs no transposition, which would keep it from fusing."""
+    if node.op_type != "Gemm" or not integer(node, "transB", 0, {}):
+        return ()
+    node.attributes["transB"] = ir.AttrInt64("transB", 0)
+    return (1, 0)
+
+
 class _Rewriter:
-    def __init__(self, model: ir.Model, plan: QuantizationPlan, flow: TypeFlow) -> None:
+    def __init__(
+        self,
+        model: ir.Model,
+        plan: QuantizationPlan,
+        flow: TypeFlow,
+        rounded: RoundedWeights,
+    ) -> None:
         self._plan = plan
         self._flow = flow
         self._writer = Writer(model, QuantizeWeights.name)
-        self.store = WeightStore(self._writer)
+        self.store = WeightStore(self._writer, rounded.by_reader)
 
     def dequantize(self, planned: PlannedNode, node: ir.Node) -> None:
         """Let a node read its weight through a DequantizeLinear."""
@@ -58,7 +75,7 @@ class _Rewriter:
             raise ValueError(f"{ir.describe(node)}: it has no weight")
         dtype = self._flow.dtype(value) or ir.DataType.FLOAT
         plan = self._plan.by_reader[f"{planned.key}:1"]
-        stored = self.store.store(graph, value, plan, dtype)
+        stored = self.store.store(graph, value, plan, dtype, order=_untransposed(node))
         (read,) = self._writer.before(
             node,
             "DequantizeLinear",

@@ -21,7 +21,7 @@ CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}
 """The main job, with evidence measured on data."""
 
 QUANTIZE = (
-    "calibrate,plan-quantization{{force={allow_slow}}},insert-quantizers,quantize-dynamically,"
-    "quantize-weights,pack-weights,fold"
+    "calibrate,plan-quantization{{force={allow_slow}}},optimize-weights,insert-quantizers,"
+    "quantize-dynamically,quantize-weights,pack-weights,fold"
 )
 """What follows where a policy quantizes, on the model with the float dtypes that it got."""

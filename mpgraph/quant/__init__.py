@@ -3,6 +3,7 @@
 from mpgraph.quant.opsets import required_opset
 from mpgraph.quant.plan import (
     Form,
+    Optimize,
     PlannedActivation,
     PlannedNode,
     PlannedWeight,
@@ -11,6 +12,7 @@ from mpgraph.quant.plan import (
 
 __all__ = [
     "Form",
+    "Optimize",
     "PlannedActivation",
     "PlannedNode",
     "PlannedWeight",

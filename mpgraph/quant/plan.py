@@ -12,11 +12,14 @@ from mpgraph import ir
 
 __all__ = [
     "Form",
+    "Optimize",
     "PlannedActivation",
     "PlannedNode",
     "PlannedWeight",
     "QuantizationPlan",
 ]
+
+Optimize = Literal["range", "mse", "gptq", "gptq-ordered", "awq"]
 
 Form = Literal["static", "dynamic", "weights", "packed", "rows", "float"]
 
@@ -85,7 +88,9 @@ class PlannedWeight:
         narrow: Whether the lowest integer is left unused.
         axis: The axis of scales per axis or block; None for one scale.
         block_size: Elements per scale along the axis; None for one scale per index.
-        optimize: How scales are chosen: by the ``range``, or by the least squared error, ``mse``.
+        optimize: How scales and numbers are chosen: by the ``range``, by the least squared error of
+            the weight, ``mse``, or with the activations in view, by ``gptq``, ``gptq-ordered`` (the
+            channels with the largest activations first) or ``awq``.
     """
 
     reader: str
@@ -96,7 +101,7 @@ class PlannedWeight:
     narrow: bool
     axis: int | None
     block_size: int | None
-    optimize: Literal["range", "mse"] = "range"
+    optimize: Optimize = "range"
 
 
 @dataclass(frozen=True)

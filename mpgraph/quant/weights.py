@@ -19,7 +19,13 @@ from mpgraph.quant.formats import (
 )
 from mpgraph.quant.formats.layout import Array
 
-__all__ = ["QuantizedWeight", "mse_weight_parameters", "quantize_weight", "weight_parameters"]
+__all__ = [
+    "QuantizedWeight",
+    "mse_weight_parameters",
+    "quantize_weight",
+    "stored_weight",
+    "weight_parameters",
+]
 
 Result = TypeVar("Result")
 
@@ -98,6 +104,30 @@ def quantize_weight(source: ir.TensorProtocol, parameters: Parameters) -> Quanti
         values=_lazily(source, parameters),
         scale=ir.Tensor(parameters.scale, name=f"{name}_scale"),
         zero_point=_tensor_of(parameters.zero_point, parameters.format, f"{name}_zero_point"),
+        layout=parameters.layout,
+    )
+
+
+def stored_weight(values: Array, parameters: Parameters, *, name: str = "") -> QuantizedWeight:
+    """A weight that is quantized already, as it will stand in the model.
+
+    Args:
+        values: In the dtype of the format.
+        parameters: Scales and zero points in the shape that their layout gives for the weight.
+        name: Its name.
+
+    Raises:
+        InputError: The scales do not fit the shape of the weight.
+    """
+    parameters.check_shape(values.shape, name)
+    format = parameters.format
+    held = _tensor_of(values, format, name)
+    return QuantizedWeight(
+        values=ir.LazyTensor(
+            lambda: held, dtype=format.ir_dtype, shape=ir.Shape(values.shape), name=name
+        ),
+        scale=ir.Tensor(parameters.scale, name=f"{name}_scale"),
+        zero_point=_tensor_of(parameters.zero_point, format, f"{name}_zero_point"),
         layout=parameters.layout,
     )
 

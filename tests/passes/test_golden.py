@@ -25,6 +25,7 @@ from mpgraph.policy import PolicyMap
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.calibration import Calibration
 from mpgraph.runtime import DataSet, Measurements, input_specs, load_data
+from passes.optimize_weights import RoundedWeights
 from tests.pipelines import given, run
 from tests.runtime.builders import build
 
@@ -187,6 +188,22 @@ def shared_product():
     )
 
 
+def uneven_channels():
+    return build(
+        "g (float[8,32] x) => (float[8,24] y) { y = Gemm <transB = 1> (x, v) }",
+        21,
+        v=np.random.default_rng(0).normal(size=(24, 32)).astype(np.float32),
+    )
+
+
+def show_rounded(model, facts):
+    return "".join(
+        f"{reader}: {one.parameters.format.dtype} {list(one.values.shape)} by scales"
+        f" {list(one.parameters.scale.shape)}\n"
+        for reader, one in facts.get(RoundedWeights).by_reader.items()
+    )
+
+
 def show_quantization(model, facts):
     plan = facts.get(QuantizationPlan)
     lines = [f"{one.key} {one.op_type}: {one.form} ({one.reason})" for one in plan.nodes]
@@ -319,6 +336,8 @@ BY_RANGE = f"{MEASURED},assign-policy"
 FEEDS = [{"x": np.array([[0.5, -1.5, 2.25, 3.125], [0.25, 1.75, -0.375, 1.0]], np.float32)}]
 INTEGERS = [{"x": np.array([[1, 2, 3, 4]] * 2, np.float32), "keep": np.ones((2, 4), bool)}]
 INT8 = "int8_from_float32"
+SIZES = np.logspace(-2, 2, 32)
+UNEVEN = [{"x": (np.random.default_rng(1).normal(size=(8, 32)) * SIZES).astype(np.float32)}]
 IMAGES = [{"x": (np.arange(256, dtype=np.float32).reshape(1, 16, 4, 4) % 11 - 5) / 4}]
 NOT_INTEGERS = models.feeds("mlp")[:1]
 
@@ -398,6 +417,34 @@ CASES = [
     ),
     Case("plan-quantization", "dynamic", products, "", show_quantization, INT8, "cpu"),
     Case("plan-quantization", "cuda", products, "", show_quantization, INT8, "cuda"),
+    Case(
+        "optimize-weights",
+        "awq",
+        uneven_channels,
+        "plan-quantization",
+        policy="awq/4/16_from_float32",
+        target="cpu",
+        data=UNEVEN,
+    ),
+    Case(
+        "optimize-weights",
+        "gptq",
+        uneven_channels,
+        "plan-quantization",
+        show_rounded,
+        "gptq/4/16_from_float32",
+        "cpu",
+        UNEVEN,
+    ),
+    Case(
+        "optimize-weights",
+        "without_data",
+        uneven_channels,
+        "plan-quantization",
+        show_quantization,
+        "gptq/4/16_from_float32",
+        "cpu",
+    ),
     Case(
         "insert-quantizers",
         "convolutions",

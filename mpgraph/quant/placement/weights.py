@@ -8,7 +8,7 @@ from mpgraph import ir
 from mpgraph.policy import QuantizationMode
 from mpgraph.quant.formats import Format
 from mpgraph.quant.placement.demand import Candidate, Demand
-from mpgraph.quant.plan import PlannedWeight
+from mpgraph.quant.plan import Optimize, PlannedWeight
 from mpgraph.targets import QuantizationRules
 
 __all__ = ["activation_format", "operand_weights", "plan_weight"]
@@ -31,7 +31,11 @@ def plan_weight(
     weight, operands = candidate.weight, candidate.operands
     if weight is None:
         raise ValueError(f"{reader}: no constant is there to be stored")
+    base = weight.base.name or ""
     axis: int | None = operands.channels
+    if candidate.node.op_type == "Gather":
+        # Rows are dequantized by a product alone, without zero points.
+        return PlannedWeight(reader, base, "int8", 8, True, True, axis, None)
     block = None
     if mode.weight_granularity == "block" and operands.inputs is not None:
         axis, block = operands.inputs, mode.block_size
@@ -43,14 +47,26 @@ def plan_weight(
     fixed_zero = mode.activation_dtype is not None and not rules.zero_points
     return PlannedWeight(
         reader,
-        weight.base.name or "",
+        base,
         mode.weight_dtype,
         bits,
         mode.weight_symmetric or fixed_zero,
         mode.narrow_range and bits == mode.weight_bits,
         axis,
         block,
+        _optimize(candidate, mode),
     )
+
+
+def _optimize(candidate: Candidate, mode: QuantizationMode) -> Optimize:
+    """Which algorithm rounds the weight; matrices alone have one that looks at activations."""
+    weight = candidate.weight
+    matrix = candidate.node.op_type in ("Gemm", "MatMul") and weight is not None
+    if weight is None or not matrix or len(weight.shape) != 2 or mode.algorithm == "nearest":
+        return "range"
+    if mode.algorithm == "awq":
+        return "awq"
+    return "gptq-ordered" if mode.activation_order else "gptq"
 
 
 def _needs_one_scale(candidate: Candidate) -> bool:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from mpgraph import ir
+from mpgraph.quant.algorithms import Rounded
 from mpgraph.quant.formats import Format, Layout, Parameters, raise_weight_scale_for_bias
 from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant, find_constant
 from mpgraph.quant.plan import PlannedWeight
 from mpgraph.quant.rewriting.writer import Writer
-from mpgraph.quant.weights import QuantizedWeight, quantize_weight, weight_parameters
+from mpgraph.quant.weights import (
+    QuantizedWeight,
+    quantize_weight,
+    stored_weight,
+    weight_parameters,
+)
 
 __all__ = ["StoredWeight", "WeightStore"]
+
+NOTHING_ROUNDED: Mapping[str, Rounded] = {}
 
 
 @dataclass(frozen=True)
@@ -71,10 +80,12 @@ class WeightStore:
 
     Args:
         writer: Writes the constants.
+        rounded: Weights [inputs, outputs] that an algorithm has rounded, by their reader.
     """
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, rounded: Mapping[str, Rounded] = NOTHING_ROUNDED) -> None:
         self._writer = writer
+        self._rounded = rounded
         self._constants: dict[ir.Value, Constant | None] = {}
         self._stored: dict[tuple[ir.Graph, _Wanted], StoredWeight] = {}
 
@@ -135,6 +146,8 @@ class WeightStore:
         wanted: _Wanted,
         bias: tuple[Array, float] | None,
     ) -> tuple[Parameters, QuantizedWeight]:
+        if plan.reader in self._rounded:
+            return _as_stored(constant.tensor, self._rounded[plan.reader], plan, wanted)
         source = _prepared(constant.tensor, wanted)
         format = Format(plan.dtype, plan.symmetric, plan.narrow, plan.bits)
         parameters = weight_parameters(source, format, Layout(wanted.stored_axis, plan.block_size))
@@ -160,6 +173,24 @@ class WeightStore:
             constant(graph, f"{name}_zero_point", quantized.zero_point),
             parameters,
         )
+
+
+def _as_stored(
+    source: ir.TensorProtocol, rounded: Rounded, plan: PlannedWeight, wanted: _Wanted
+) -> tuple[Parameters, QuantizedWeight]:
+    """A weight that is rounded already, in the order of axes in which it is stored."""
+    inputs_first = plan.axis == (0 if plan.block_size is not None else 1)
+    stored_first = inputs_first == (wanted.order in ((), (0, 1)))
+    parameters, values = rounded.parameters, rounded.values
+    layout = Layout(wanted.stored_axis, plan.block_size)
+    scale, zero = parameters.scale * np.float32(wanted.factor), parameters.zero_point
+    if not stored_first:
+        values, scale, zero = values.T, scale.T, zero.T
+    parameters = Parameters(
+        np.ascontiguousarray(scale), np.ascontiguousarray(zero), layout, parameters.format
+    )
+    quantized = stored_weight(np.ascontiguousarray(values), parameters, name=source.name or "")
+    return _in_dtype(parameters, wanted.float_dtype), quantized
 
 
 def _in_dtype(parameters: Parameters, dtype: ir.DataType) -> Parameters:
