@@ -81,7 +81,7 @@ class OptimizeWeights(Pass):
                     if found is not None:
                         rounded[reader] = found
         facts.put(RoundedWeights(rounded))
-        return _divide_activations(model, layers, rounded)
+        return _scale_channels(model, layers, rounded)
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,10 @@ def _layers(plan: QuantizationPlan) -> Iterable[_Layer]:
         yield _Layer(weight.reader, node, weight, constant, sought, transposed)
 
 
-def _divide_activations(
+def _scale_channels(
     model: ir.Model, layers: Mapping[str, _Layer], rounded: Mapping[str, Rounded]
 ) -> bool:
-    """Divide the activations of weights that were multiplied with factors."""
+    """Multiply the input channels of weights with their factors, and divide the activations."""
     writer = Writer(model, OptimizeWeights.name)
     changed = False
     for reader, one in rounded.items():
@@ -157,5 +157,19 @@ def _divide_activations(
         )
         divided.shape = None if activation.shape is None else activation.shape.copy()
         layer.node.replace_input_with(0, divided)
+        layer.node.replace_input_with(1, _multiplied(writer, graph, layer, one.factors))
         changed = True
     return changed
+
+
+def _multiplied(
+    writer: Writer, graph: ir.Graph, layer: _Layer, factors: NDArray[np.float32]
+) -> ir.Value:
+    source = layer.constant.tensor
+    spread = factors if layer.transposed else factors[:, None]
+    tensor = ir.derived_tensor(
+        source,
+        lambda array: np.multiply(np.asarray(array, np.float32), spread).astype(array.dtype),
+        source.dtype,
+    )
+    return writer.constant(graph, f"{layer.constant.base.name}_multiplied", tensor)
