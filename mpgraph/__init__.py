@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mpgraph import config as config
     from mpgraph import dtype_policies as dtype_policies
     from mpgraph import mixed_precision as mixed_precision
+    from mpgraph.auditing.diff import diff_models as diff
     from mpgraph.auditing.job import audit_model as audit
     from mpgraph.conversion import convert
     from mpgraph.errors import (
@@ -81,6 +82,7 @@ __all__ = [
     "audit",
     "bench",
     "convert",
+    "diff",
     "session",
     "verify",
 ]
@@ -101,6 +103,7 @@ _HOMES = {
     "audit": "mpgraph.auditing.job:audit_model",
     "bench": "mpgraph.runtime.bench:bench_models",
     "convert": "mpgraph.conversion:convert",
+    "diff": "mpgraph.auditing.diff:diff_models",
     "session": "mpgraph.runtime.sessions:session",
     "verify": "mpgraph.runtime.compare:compare_models",
 }

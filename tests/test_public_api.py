@@ -44,6 +44,7 @@ EXPECTED = {
     "audit",
     "bench",
     "convert",
+    "diff",
     "session",
     "verify",
 }

@@ -98,6 +98,8 @@ class NodeFact:
             it does not run.
         placement: ``kept``, ``fused``, ``folded`` or ``removed`` by onnxruntime; empty where that
             was not asked for.
+        attributes: Its attributes but for graphs, such as ``axis=1``; a digest stands for the rest
+            of long ones.
     """
 
     key: str
@@ -115,6 +117,7 @@ class NodeFact:
     origin: str = ""
     provider: str = ""
     placement: str = ""
+    attributes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ __all__ = ["app", "main"]
 COMMANDS = (
     "convert",
     "audit",
+    "diff",
     "compile",
     "verify",
     "bench",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
 from mpgraph.auditing import LayerFact, Totals
+from mpgraph.report.tree_rows import Row, TreeView
 from mpgraph.report.units import byte_text, count_text
 
 __all__ = ["dtype_bar", "layer_table", "legend"]
@@ -26,19 +26,6 @@ _MARKS = {
 _OTHER = (".", "dim")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One line of the tree: a level, or several neighbours that are alike."""
-
-    label: str
-    depth: int
-    layers: tuple[LayerFact, ...]
-
-    @property
-    def totals(self) -> Totals:
-        return self.layers[0].totals
-
-
 def layer_table(root: LayerFact, lines: int) -> Table:
     """The levels below the root as a table of at most ``lines`` lines, its head included.
 
@@ -50,7 +37,7 @@ def layer_table(root: LayerFact, lines: int) -> Table:
     for head in ("nodes", "casts", "weights", "MACs"):
         table.add_column(head, justify="right", no_wrap=True)
     loose, macs = (_loose(root, name) for name in ("nodes", "multiply_accumulates"))
-    rows = _opened(root, lines - 1 - bool(loose))
+    rows = _VIEW.rows(root, lines - 1 - bool(loose))
     for row in rows:
         table.add_row(*_cells(row))
     if loose:
@@ -97,82 +84,25 @@ def legend(nodes: Mapping[str, int]) -> Text:
     return text
 
 
-def _opened(root: LayerFact, lines: int) -> list[_Row]:
-    rows = _rows_below(root, 0)
-    if len(rows) > lines:
-        return _cut(rows, lines)
-    opened: set[int] = set()
-    while True:
-        closed = [
-            (index, row)
-            for index, row in enumerate(rows)
-            if id(row.layers[0]) not in opened and row.layers[0].children
-        ]
-        fitting = [
-            (index, row, below)
-            for index, row in closed
-            if len(rows) + len(below := _rows_below(row.layers[0], row.depth + 1)) <= lines
-        ]
-        if not fitting:
-            return rows
-        index, row, below = max(fitting, key=lambda one: _weight(one[1]))
-        opened.add(id(row.layers[0]))
-        rows[index + 1 : index + 1] = below
+def _likeness(layer: LayerFact) -> Hashable:
+    totals = layer.totals
+    return frozenset(totals.nodes.items()), frozenset(totals.weight_bytes.items()), totals.casts
 
 
-def _weight(row: _Row) -> tuple[int, int]:
-    totals = row.totals
-    # The upper levels first: what a reader knows by name.
-    return -row.depth, sum(totals.nodes.values()) * len(row.layers)
+_VIEW: TreeView[LayerFact] = TreeView(
+    likeness=_likeness,
+    weight=lambda layer: sum(layer.totals.nodes.values()),
+    is_bare=lambda layer: not layer.nodes,
+)
 
 
-def _cut(rows: list[_Row], lines: int) -> list[_Row]:
-    """The largest rows, in graph order, with one line that stands for the others."""
-    largest = sorted(range(len(rows)), key=lambda index: -_weight(rows[index])[1])
-    kept = sorted(largest[: max(1, lines - 1)])
-    rest = tuple(
-        layer for index in sorted(set(range(len(rows))) - set(kept)) for layer in rows[index].layers
-    )
-    return [*(rows[index] for index in kept), _Row(f"and {len(rest)} more", 0, rest)]
-
-
-def _rows_below(layer: LayerFact, depth: int) -> list[_Row]:
-    groups: list[list[LayerFact]] = []
-    for child in layer.children:
-        if groups and _is_alike(groups[-1][-1], child):
-            groups[-1].append(child)
-        else:
-            groups.append([child])
-    return [_grouped(group, depth) for group in groups]
-
-
-def _is_alike(first: LayerFact, second: LayerFact) -> bool:
-    one, other = first.totals, second.totals
-    return (one.nodes, one.weight_bytes, one.casts) == (
-        other.nodes,
-        other.weight_bytes,
-        other.casts,
-    )
-
-
-def _grouped(group: Sequence[LayerFact], depth: int) -> _Row:
-    if len(group) > 1:
-        label = f"{group[0].name} .. {group[-1].name} ({len(group)} alike)"
-        return _Row(label, depth, tuple(group))
-    layer, names = group[0], [group[0].name]
-    while len(layer.children) == 1 and not layer.nodes:
-        layer = layer.children[0]
-        names.append(layer.name)
-    return _Row("/".join(names), depth, (layer,))
-
-
-def _cells(row: _Row) -> Iterator[Text]:
-    together = _sum([layer.totals for layer in row.layers])
+def _cells(row: Row[LayerFact]) -> Iterator[Text]:
+    together = _sum([layer.totals for layer in row.levels])
     bar = dtype_bar(together["nodes"])
     yield Text(f"{'  ' * row.depth}{row.label}")
     yield bar
     yield Text(str(sum(together["nodes"].values())))
-    yield Text(str(sum(layer.totals.casts for layer in row.layers) or ""))
+    yield Text(str(sum(layer.totals.casts for layer in row.levels) or ""))
     yield Text(byte_text(sum(together["weight_bytes"].values())))
     yield Text(count_text(sum(together["multiply_accumulates"].values())))
 

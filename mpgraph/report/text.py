@@ -6,6 +6,7 @@ from mpgraph.report.audit_text import render_audit
 from mpgraph.report.bench_text import render_bench
 from mpgraph.report.comparison_text import render_comparison
 from mpgraph.report.conversion_text import render_conversion
+from mpgraph.report.diff_text import render_diff, render_whole_diff
 from mpgraph.report.explanation_text import render_explanation
 from mpgraph.report.policy_text import render_policy
 
@@ -14,6 +15,8 @@ __all__ = [
     "render_bench",
     "render_comparison",
     "render_conversion",
+    "render_diff",
     "render_explanation",
     "render_policy",
+    "render_whole_diff",
 ]

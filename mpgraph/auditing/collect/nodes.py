@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mpgraph import ir
+from mpgraph.auditing.collect.attributes import attribute_text
 from mpgraph.auditing.collect.compute_dtype import compute_dtype
 from mpgraph.auditing.collect.multiply_accumulates import multiply_accumulates
 from mpgraph.auditing.collect.placement import NOWHERE, Placed
@@ -60,4 +61,5 @@ def _fact(
         origin="" if origin is None else ": ".join(filter(None, origin)),
         provider=place.provider,
         placement=place.state,
+        attributes=attribute_text(node),
     )

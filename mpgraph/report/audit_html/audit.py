@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mpgraph import ir
 from mpgraph.auditing import AuditReport
+from mpgraph.auditing.graph_index import GraphIndex
 from mpgraph.report.audit_html.columns import Data, encoded, gather_texts
-from mpgraph.report.audit_html.graph_index import GraphIndex
 from mpgraph.report.audit_html.levels import view_levels
 from mpgraph.report.audit_html.page import page
 from mpgraph.report.audit_html.payload import model_name, model_payload

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from mpgraph.report.audit_html.graph_index import MAIN, GraphIndex
+from mpgraph.auditing.graph_index import MAIN, GraphIndex
 
 __all__ = ["home_paths"]
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from mpgraph.auditing import LayerFact, Totals
-from mpgraph.report.audit_html.graph_index import MAIN, GraphIndex
+from mpgraph.auditing.graph_index import MAIN, GraphIndex
 from mpgraph.report.audit_html.homes import home_paths
 from mpgraph.report.audit_html.segments import crossings, cut_points, segment_size
 

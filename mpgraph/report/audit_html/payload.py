@@ -9,8 +9,8 @@ from pathlib import PurePath
 
 from mpgraph.auditing import AuditReport, Totals
 from mpgraph.auditing.facts import Range
+from mpgraph.auditing.graph_index import GraphIndex
 from mpgraph.report.audit_html.columns import Data, Numbers, Texts
-from mpgraph.report.audit_html.graph_index import GraphIndex
 from mpgraph.report.audit_html.levels import Level
 
 __all__ = ["model_name", "model_payload"]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from mpgraph.auditing import AuditReport
-from mpgraph.report.audit_html.graph_index import GraphIndex
+from mpgraph.auditing.graph_index import GraphIndex
+from mpgraph.auditing.matching import match_nodes
 from mpgraph.report.audit_html.levels import MOST_ITEMS, Level, follow_levels, view_levels
-from mpgraph.report.audit_html.matching import match_nodes
 from tests.report.audit_samples import inserted, node, report_of, transformer
 
 
@@ -108,7 +108,7 @@ def test_neighbours_tell_nothing_where_most_nodes_have_no_layer() -> None:
 def test_a_second_model_is_cut_as_the_first() -> None:
     before = transformer(1000, scoped=False)
     after = inserted(before, 500)
-    first, match = levels_of(before), match_nodes(before, after)
+    first, match = levels_of(before), match_nodes(GraphIndex(before), GraphIndex(after)).twins
     second = follow_levels(after.layers, GraphIndex(after), first, match)
     assert [child.name for child in second.children] == [child.name for child in first.children]
     assert sorted(second.all_nodes()) == list(range(1001))

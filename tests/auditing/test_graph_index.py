@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mpgraph.auditing import AuditReport, NodeFact, ValueFact
-from mpgraph.report.audit_html.graph_index import GraphIndex
+from mpgraph.auditing.graph_index import GraphIndex
 from tests.report.audit_samples import node, report_of
 
 
