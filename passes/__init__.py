@@ -15,6 +15,7 @@ PASSES: Mapping[str, str] = {
     "correct-types": "passes.correct_types:CorrectTypes",
     "drop-initializer-inputs": "passes.drop_initializer_inputs:DropInitializerInputs",
     "fold": "passes.fold:Fold",
+    "fold-batch-norm": "passes.fold_batch_norm:FoldBatchNorm",
     "infer-dtypes": "passes.infer_dtypes:InferDtypes",
     "insert-casts": "passes.insert_casts:InsertCasts",
     "insert-quantizers": "passes.insert_quantizers:InsertQuantizers",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["APPLY", "CONVERT", "CONVERT_WITH_DATA", "QUANTIZE"]
 
-_PREPARE = "check-policy,normalize,specialize-functions,convert-opset,fold"
+_PREPARE = "check-policy,normalize,specialize-functions,convert-opset,fold,fold-batch-norm"
 _NARROW = (
     "infer-dtypes,assign-policy{{keep-io-types={keep_io_types}}},plan-scaling,"
     "protect-numerics,legalize{{allow-slow={allow_slow}}}"
