@@ -100,6 +100,7 @@ class NodeFact:
             was not asked for.
         attributes: Its attributes but for graphs, such as ``axis=1``; a digest stands for the rest
             of long ones.
+        decision: What a conversion decided about it, and why; empty without a plan.
     """
 
     key: str
@@ -118,6 +119,7 @@ class NodeFact:
     provider: str = ""
     placement: str = ""
     attributes: str = ""
+    decision: str = ""
 
 
 @dataclass(frozen=True, slots=True)

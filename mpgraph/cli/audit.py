@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from mpgraph.cli.audit_rules import explain_option, failing, split_names
+from mpgraph.cli.explanation import read_plan
 from mpgraph.cli.options import data_option, model_argument
 from mpgraph.cli.output import check_output, console, print_json, write_text
 
 if TYPE_CHECKING:
     from mpgraph.auditing import AuditReport, Finding
+    from mpgraph.plan import Plan
 
 __all__ = ["command"]
 
@@ -57,6 +59,11 @@ FORMATS = ("text", "json")
     help="Where --fix writes.  [default: MODEL_fixed.onnx beside the model]",
 )
 @click.option("--html", type=Path, help="Also write a report to look at, one file, no network.")
+@click.option(
+    "--plan",
+    type=Path,
+    help="Say what this plan of `convert --dump-plan` decided about each node (--html, --json).",
+)
 @click.option("--diff", is_flag=True, help="Print what --fix would change; nothing is written.")
 @click.option(
     "--format",
@@ -79,6 +86,7 @@ def command(
     fix: bool,
     output: Path | None,
     html: Path | None,
+    plan: Path | None,
     diff: bool,
     form: str,
     as_json: bool,
@@ -100,6 +108,7 @@ def command(
         check_output(path, model)
     if html is not None:
         check_output(html, model)
+    decided = None if plan is None else read_plan(plan)
     is_failure = failing(split_names(fail_on))
 
     from mpgraph.auditing.job import audit_model
@@ -112,6 +121,8 @@ def command(
         select=split_names(select),
         ignore=split_names(ignore),
     )
+    if decided is not None:
+        report = _with_decisions(report, decided)
     if html is not None:
         _write_html(report, html)
     left: Sequence[Finding] = report.hazards
@@ -122,6 +133,12 @@ def command(
         if fix:
             left = _repair(model, report, path)
     return 1 if any(map(is_failure, left)) else 0
+
+
+def _with_decisions(report: AuditReport, plan: Plan) -> AuditReport:
+    from mpgraph.auditing.decisions import with_decisions
+
+    return with_decisions(report, plan)
 
 
 def _print(report: AuditReport, form: str) -> None:

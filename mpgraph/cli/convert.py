@@ -81,6 +81,11 @@ def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float) -> flo
     "--explain", multiple=True, metavar="NODE", help="Say why this node has its dtype (repeat)."
 )
 @click.option("--dump-plan", type=Path, help="Write all decisions with their reasons, as JSON.")
+@click.option(
+    "--html",
+    type=Path,
+    help="Also write the model before and after side by side, with all reasons, one file.",
+)
 @click.option("--dry-run", "--check", is_flag=True, help="Do everything but write the model.")
 @json_option
 @verbosity_options
@@ -96,6 +101,7 @@ def command(
     allow_slow: bool,
     explain: tuple[str, ...],
     dump_plan: Path | None,
+    html: Path | None,
     dry_run: bool,
     as_json: bool,
     verbose: bool,
@@ -118,6 +124,8 @@ def command(
         if dump_plan.absolute() == path.absolute():
             raise click.UsageError("--dump-plan and --output name the same file")
         check_output(dump_plan, model)
+    if html is not None:
+        check_output(html, model)
 
     from mpgraph.conversion import convert
     from mpgraph.passmgr import Instrument, Progress, Timing
@@ -143,6 +151,8 @@ def command(
     if dump_plan is not None:
         write_text(dump_plan, result.plan.to_json())
     written = None if dry_run else path
+    if html is not None:
+        _write_html(model, result, written, html)
     if verbose:
         print_timing(clock.results)
     if as_json:
@@ -150,6 +160,16 @@ def command(
         print_json({**result.report.to_dict(), "output": output_name, "explained": explained})
     elif not quiet:
         _print_text(result, written, explained)
+
+
+def _write_html(model: Path, result: Conversion, written: Path | None, page: Path) -> None:
+    from mpgraph.auditing.decisions import with_decisions
+    from mpgraph.auditing.job import audit_model
+    from mpgraph.report.audit_html import diff_html
+
+    audits = (audit_model(one) for one in (model, written or result.model))
+    before, after = (with_decisions(one, result.plan, result.quantization) for one in audits)
+    write_text(page, diff_html(before, after))
 
 
 def _then_check(progress: Report) -> Report:

@@ -12,6 +12,7 @@ from mpgraph import ir
 from mpgraph.auditing.rules import RULES
 from tests.auditing.rule_cases import CASES
 from tests.cli.conftest import Run, error_of
+from tests.report.audit_pages import page_texts
 
 
 @pytest.fixture
@@ -162,3 +163,17 @@ def test_bad_input_is_one_line(mpgraph: Run, tmp_path: Path) -> None:
 def test_the_input_is_never_the_output(mpgraph: Run, casts_path: Path) -> None:
     error_of(mpgraph("audit", casts_path, "--fix", "-o", casts_path))
     assert np.any(np.frombuffer(casts_path.read_bytes(), np.uint8))
+
+
+def test_a_plan_tells_what_was_decided(mpgraph: Run, model_path: Path, tmp_path: Path) -> None:
+    plan, page = tmp_path / "plan.json", tmp_path / "page.html"
+    done = mpgraph("convert", model_path, "--dump-plan", plan, "-o", tmp_path / "low.onnx")
+    assert done.exit_code == 0, done.output
+    result = mpgraph("audit", model_path, "--plan", plan, "--json", "--html", page)
+    assert result.exit_code == 0, result.output
+    told = [node["decision"] for node in json.loads(result.stdout)["nodes"]]
+    assert told
+    assert all(" by " in text for text in told)
+    shown = page_texts(page)
+    assert all(text in shown for text in told)
+    assert "cannot be read" in error_of(mpgraph("audit", model_path, "--plan", tmp_path / "no"))

@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from tests.cli.conftest import Run, error_of
+from tests.report.audit_pages import page_texts
 
 FLOAT, FLOAT16, BFLOAT16 = (
     onnx.TensorProto.FLOAT,
@@ -207,3 +208,24 @@ def test_warnings_name_the_option(mpgraph: Run, model_path: Path) -> None:
     result = mpgraph("convert", model_path, "--dry-run")
     assert "allow-slow" in result.stdout
     assert "allow_slow" not in result.stdout
+
+
+def test_html_shows_both_models_and_the_reasons(
+    mpgraph: Run, model_path: Path, tmp_path: Path
+) -> None:
+    output, page = tmp_path / "low.onnx", tmp_path / "page.html"
+    result = mpgraph("convert", model_path, "-o", output, "--html", page)
+    assert result.exit_code == 0, result.output
+    shown = page_texts(page)
+    assert "low.onnx" in page.read_text(encoding="utf-8")
+    assert any(" by target" in text or " by policy" in text for text in shown)
+    error_of(mpgraph("convert", model_path, "-o", output, "--html", model_path))
+
+
+def test_html_of_a_dry_run_shows_what_would_become(
+    mpgraph: Run, model_path: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    result = mpgraph("convert", model_path, "--dry-run", "--html", page)
+    assert result.exit_code == 0, result.output
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

@@ -139,7 +139,9 @@ def test_around_products(seed, product, dtype):
             r = {BATCH_NORM % "p"}
             y = Relu (r)
         }}""",
-        **typed({**statistics(rng, 4), "w": weight, "wt": weight.T, "b": rng.normal(size=4)}, dtype),
+        **typed(
+            {**statistics(rng, 4), "w": weight, "wt": weight.T, "b": rng.normal(size=4)}, dtype
+        ),
     )
     feed = {"x0": rng.normal(size=(3, 4)).astype(dtype)}
     if "moved" not in text:

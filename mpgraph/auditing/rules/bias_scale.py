@@ -29,7 +29,7 @@ def _search(context: Context) -> Iterator[Found]:
         products = operand * weight
         if _fits(products, bias):
             continue
-        ratio = float((bias / products).flat[0]) if products.size in (1, bias.size) else 0.0
+        ratio = _ratio(bias, products)
         yield Found(
             finding="bias scale differs from input_scale * weight_scale",
             evidence=f"{ratio:.4g} times the product"
@@ -39,6 +39,13 @@ def _search(context: Context) -> Iterator[Found]:
             value=node.inputs[_BIAS],
             node=node,
         )
+
+
+def _ratio(bias: NDArray[np.float64], products: NDArray[np.float64]) -> float:
+    """How many times the product the first scale is; 0 where there is no such number."""
+    if products.size not in (1, bias.size) or not products.flat[0]:
+        return 0.0
+    return float(bias.flat[0] / products.flat[0])
 
 
 def _fits(products: NDArray[np.float64], bias: NDArray[np.float64]) -> bool:

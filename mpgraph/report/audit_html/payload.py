@@ -90,6 +90,7 @@ def _nodes(report: AuditReport, index: GraphIndex) -> dict[str, Data]:
         "bytes": Numbers(node.parameter_bytes for node in nodes),
         "work": Numbers(node.multiply_accumulates for node in nodes),
         "origin": Texts(node.origin for node in nodes),
+        "decision": Texts(node.decision for node in nodes),
         "provider": Texts(node.provider for node in nodes),
         "placement": Texts(node.placement for node in nodes),
         "expected": Texts(each.expected if each else "" for each in states),

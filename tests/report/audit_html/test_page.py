@@ -13,6 +13,7 @@ import pytest
 
 from mpgraph.auditing import Finding
 from mpgraph.report.audit_html import audit_html, diff_html
+from tests.report.audit_pages import texts_of
 from tests.report.audit_samples import HOSTILE, hostile, inserted, node, report_of, transformer
 
 
@@ -43,13 +44,6 @@ class Page(HTMLParser):
     @property
     def data(self) -> Any:
         return json.loads(decompress(b64decode(self.held["script"][0])))
-
-
-def texts_of(data: Any) -> list[str]:
-    texts = [""]
-    for at in range(0, len(data["strings"]), 2):
-        texts.append(texts[-1][: data["strings"][at]] + data["strings"][at + 1])
-    return texts[1:]
 
 
 def column(data: Any, encoded: Any) -> list[Any]:

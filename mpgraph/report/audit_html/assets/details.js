@@ -37,11 +37,12 @@ function section(title, ...content) {
   return element("section", {}, element("h3", {}, title), content);
 }
 
-/** Why the node is there and where it is: the pass and rule that stamped it, casts, placement. */
+/** Why the node is there, as it is and where it is: what was decided, the pass that stamped it, casts, placement. */
 function whyBlock(model, node) {
-  const { origin, reason, expected, provider, kernels } = model.nodes;
+  const { decision, origin, reason, expected, provider, kernels } = model.nodes;
   const row = model.castOf.get(node);
   const lines = [];
+  if (decision[node]) lines.push(["decided", decision[node]]);
   if (origin[node]) lines.push(["inserted or changed by", origin[node]]);
   if (row !== undefined) {
     const { source, target, effect, consumers } = model.casts;

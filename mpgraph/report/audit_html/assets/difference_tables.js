@@ -13,7 +13,7 @@ function changesTab(changes, context) {
     textColumn("operator", (row) => about(row).nodes.op[nodeOf(row)], 2),
     valueColumn("before", table, (row) => table.old[row]),
     valueColumn("after", table, (row) => table.new[row]),
-    textColumn("reason", (row) => changes.after.nodes.origin[table.after[row]] || "", 3),
+    textColumn("reason", (row) => reasonText(table, row, changes), 3),
     pathColumn("layer", (row) => about(row).nodes.scope[nodeOf(row)], 3),
   ];
   return tableOf(changes.after, context, {
@@ -105,4 +105,11 @@ function comparedFindings(changes, context) {
     describe: (at) => (entries[at].state === "new" ? "inserted" : entries[at].state === "gone" ? "removed" : ""),
     empty: "No findings in either model.",
   });
+}
+
+/** Why a node changed: the pass that stamped it, or what was decided about it on either side. */
+function reasonText(table, row, { before, after }) {
+  const old = before.nodes.decision[table.before[row]];
+  const { origin, decision } = after.nodes;
+  return origin[table.after[row]] || decision[table.after[row]] || old || "";
 }

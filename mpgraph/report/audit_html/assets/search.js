@@ -22,7 +22,7 @@ function createIndex(model) {
     op: postings(model.count, (node) => [nodes.op[node]]),
     ep: postings(model.count, (node) => [nodes.provider[node] || nodes.placement[node]]),
     cast: postings(model.count, (node) => castWords(model, node)),
-    reason: postings(model.count, (node) => [nodes.origin[node], nodes.reason[node]]),
+    reason: postings(model.count, (node) => [nodes.decision[node], nodes.origin[node], nodes.reason[node]]),
     finding: postings(model.count, (node) => findingRows(model, node).flatMap((row) => ["code", "kind", "finding", "severity"].map((name) => model.findings[name][row]))),
   };
   const levels = model.tree.map((level) => `${level.name} ${level.path}`.toLowerCase());
