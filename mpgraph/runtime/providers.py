@@ -21,7 +21,8 @@ _DEVICES_OF = {
     "WebGpuExecutionProvider": "it needs a GPU with a Vulkan, Metal or Direct3D 12 driver, or a "
     "software Vulkan driver and ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1",
     # Plugin 1.8.1 offers none on an AMD EPYC.
-    "OpenVINOExecutionProvider": "its plugin takes processors of Intel only",
+    "OpenVINOExecutionProvider": "its plugin takes processors of Intel only; "
+    "onnxruntime-openvino, in place of onnxruntime, takes others too",
 }
 
 
@@ -42,11 +43,12 @@ def provider_arguments(
         MissingDependencyError: The package that brings the provider is not installed.
     """
     given = _provider_options(settings)
-    if provider.plugin:
+    available = onnxruntime().get_available_providers()
+    if provider.plugin and provider.name not in available:
         # providers=[...] would silently give the CPU alone, and take back what is added here.
         options.add_provider_for_devices(list(provider_devices(provider)[:1]), given)
         return {}
-    if provider.name not in onnxruntime().get_available_providers():
+    if provider.name not in available:
         clash = clashing_wheels()
         hint = f"install mpgraph[{provider.extra}]"
         if len(clash) > 1:

@@ -10,7 +10,13 @@ from mpgraph.targets.provider import Provider
 
 __all__ = ["Installed", "distribution_of", "find_installed"]
 
-_RUNTIMES = ("onnxruntime", "onnxruntime-gpu", "onnxruntime-directml", "onnxruntime-qnn")
+_RUNTIMES = (
+    "onnxruntime",
+    "onnxruntime-gpu",
+    "onnxruntime-directml",
+    "onnxruntime-openvino",
+    "onnxruntime-qnn",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +49,14 @@ def distribution_of(module: str) -> str:
 def _missing(provider: Provider) -> str:
     if importlib.util.find_spec("onnxruntime") is None:
         return "onnxruntime is not installed"
-    if provider.plugin:
-        is_there = importlib.util.find_spec(provider.plugin) is not None
-        return "" if is_there else f"{distribution_of(provider.plugin)} is not installed"
     import onnxruntime
 
-    if provider.name not in onnxruntime.get_available_providers():
+    if provider.name in onnxruntime.get_available_providers():
+        return ""
+    if not provider.plugin:
         return f"the installed onnxruntime has no {provider.name}"
-    return ""
+    is_there = importlib.util.find_spec(provider.plugin) is not None
+    return "" if is_there else f"{distribution_of(provider.plugin)} is not installed"
 
 
 def _with_version(distribution: str) -> str:

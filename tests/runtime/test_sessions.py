@@ -17,8 +17,9 @@ from mpgraph.errors import (
 )
 from mpgraph.runtime import ort, sessions, source
 from mpgraph.runtime.assignment import AssignedNode
+from mpgraph.runtime.providers import provider_arguments
 from mpgraph.runtime.sessions import create_session, run, session
-from mpgraph.targets import Provider
+from mpgraph.targets import Provider, find_provider
 from tests.runtime.builders import build
 
 
@@ -262,3 +263,13 @@ def test_importing_the_room_does_not_import_onnxruntime() -> None:
     for path in source.rglob("*.py"):
         for line in path.read_text().splitlines():
             assert not line.startswith(("import onnx", "from onnx")), path
+
+
+def test_a_provider_built_into_onnxruntime_needs_no_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+
+    provider = find_provider("openvino")
+    there = [provider.name, "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
+    arguments = provider_arguments(provider, provider.settings, onnxruntime.SessionOptions())
+    assert [name for name, _ in arguments["providers"]] == there

@@ -30,3 +30,13 @@ def test_the_installed_runtime_has_the_cpu() -> None:
     found = find_installed(find_provider("cpu"))
     assert not found.missing
     assert any(text.startswith("onnxruntime") for text in found.runtime)
+
+
+def test_a_runtime_with_the_provider_built_in_needs_no_plugin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime", reason="looks at the installed onnxruntime")
+    provider = find_provider("openvino")
+    there = [provider.name, "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
+    assert find_installed(provider).missing == ""
