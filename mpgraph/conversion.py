@@ -20,7 +20,7 @@ from mpgraph.passmgr import (
     load_pipeline,
     run_pipeline,
 )
-from mpgraph.passmgr.pipelines import CONVERT, CONVERT_WITH_DATA, QUANTIZE
+from mpgraph.passmgr.pipelines import ANNOTATE, CONVERT, CONVERT_WITH_DATA, QUANTIZE
 from mpgraph.plan import Plan
 from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map, conversion_policy
 from mpgraph.quant import QuantizationPlan
@@ -104,6 +104,7 @@ def convert(
     verify: Verify = "full",
     allow_slow: bool = False,
     tolerance: float = 1e-2,
+    annotate: bool = False,
     instruments: tuple[Instrument, ...] = (),
 ) -> Conversion:
     """Convert a model to mixed precision by policy.
@@ -125,6 +126,8 @@ def convert(
         allow_slow: Compute in a low dtype also where the target can only lose time by it.
         tolerance: With ``data``, the largest error that rounding may cause in an output, over the
             output's range; parts of the model that add too much to it stay in float32.
+        annotate: Whether to write the dtype of each value and node, and the reason, into its
+            metadata, which viewers such as Netron show. Notes that the model has are renewed.
         instruments: Observers of the pipeline.
 
     Raises:
@@ -139,7 +142,8 @@ def convert(
         if data is not None:
             facts.put(load_data(data, input_specs(model)))
         before = take_inventory(model, infer_types(model))
-        text = _pipeline(facts.get(PolicyMap), data is not None).format(
+        noted = annotate or _is_annotated(model)
+        text = _pipeline(facts.get(PolicyMap), data is not None, noted).format(
             keep_io_types=_switch(keep_io_types),
             allow_slow=_switch(allow_slow),
             storage=storage,
@@ -159,11 +163,20 @@ def convert(
         return Conversion(model, plan, report, facts.find(QuantizationPlan))
 
 
-def _pipeline(policy: PolicyMap, has_data: bool) -> str:
+def _pipeline(policy: PolicyMap, has_data: bool, annotate: bool) -> str:
     """The text of the pipeline, with its options still open."""
-    text = CONVERT_WITH_DATA if has_data else CONVERT
-    policies = (policy.default, *(rule.policy for rule in policy.rules))
-    return f"{text},{QUANTIZE}" if any(one.mode is not None for one in policies) else text
+    parts = [CONVERT_WITH_DATA if has_data else CONVERT]
+    if any(
+        one.mode is not None for one in (policy.default, *(rule.policy for rule in policy.rules))
+    ):
+        parts.append(QUANTIZE)
+    if annotate:
+        parts.append(ANNOTATE)
+    return ",".join(parts)
+
+
+def _is_annotated(model: ir.Model) -> bool:
+    return any(any(ir.annotation(node)) for node in ir.nodes(model))
 
 
 def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 __all__ = ["PASSES"]
 
 PASSES: Mapping[str, str] = {
+    "annotate-dtypes": "passes.annotate_dtypes:AnnotateDtypes",
     "assign-policy": "passes.assign_policy:AssignPolicy",
     "calibrate": "passes.calibrate:Calibrate",
     "check-policy": "passes.check_policy:CheckPolicy",

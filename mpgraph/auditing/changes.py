@@ -11,6 +11,7 @@ from mpgraph.auditing.facts import NodeFact, ValueFact, WeightFact
 from mpgraph.auditing.graph_index import MAIN, GraphIndex
 from mpgraph.auditing.links import sources
 from mpgraph.auditing.matching import Matching
+from mpgraph.auditing.places import node_places
 from mpgraph.auditing.report import AuditReport
 
 __all__ = ["KINDS", "Change", "ChangeKind", "find_changes"]
@@ -37,7 +38,7 @@ KINDS: Mapping[ChangeKind, str] = {
     "weights": "constants of other shapes or magnitudes",
     "attributes": "other attributes",
     "operands": "reads another value",
-    "provider": "another provider runs it",
+    "provider": "another provider runs it, or none",
     "renamed": "another name",
     "inserted": "only in the second model",
     "removed": "only in the first model",
@@ -79,6 +80,7 @@ def find_changes(before: AuditReport, after: AuditReport, matching: Matching) ->
     weights = _Constants(before, matching.before), _Constants(after, matching.after)
     found = set(matching.twins)
     operands = _Operands(matching, found)
+    places = node_places(before), node_places(after)
     for number, twin in enumerate(matching.twins):
         node = after.nodes[number]
         if twin < 0:
@@ -88,6 +90,7 @@ def find_changes(before: AuditReport, after: AuditReport, matching: Matching) ->
         old = before.nodes[twin]
         for kind, was, now in (
             *_own_changes(old, node),
+            *_moves(places[0].get(old.key), places[1].get(node.key)),
             *_constant_changes(weights[0].of(twin), weights[1].of(number)),
             *operands.changes(twin, number),
         ):
@@ -120,11 +123,13 @@ def _own_changes(old: NodeFact, new: NodeFact) -> Iterator[_Told]:
         yield "attributes", old.attributes, new.attributes
     if old.dtype != new.dtype:
         yield ("storage" if new.op_type == "Constant" else "dtype"), old.dtype, new.dtype
-    places = old.provider or old.placement, new.provider or new.placement
-    if places[0] != places[1] and all(places):
-        yield "provider", *places
     if old.name != new.name:
         yield "renamed", old.name, new.name
+
+
+def _moves(was: str | None, now: str | None) -> Iterator[_Told]:
+    if was and now and was != now:
+        yield "provider", was, now
 
 
 def _operator(node: NodeFact) -> str:

@@ -15,7 +15,7 @@ from mpgraph.auditing.graph_index import GraphIndex
 from mpgraph.auditing.job import audit_model
 from mpgraph.auditing.matching import match_nodes
 from mpgraph.auditing.report import AuditReport
-from mpgraph.auditing.rules import RULES
+from mpgraph.auditing.rules import no_kernel
 from mpgraph.targets import Target
 
 if TYPE_CHECKING:
@@ -64,12 +64,14 @@ def diff_models(
     target: str | Target | None = None,
     weights: bool = True,
 ) -> ModelDiff:
-    """Say what changed from one model to another, by node and by layer; no rules are run.
+    """Say what changed from one model to another, by node and by layer.
+
+    Of the rules only that on nodes without a kernel is run, with a target.
 
     Args:
         a: The model before: a path, a protobuf message or an IR model. It is not changed.
         b: The model after, likewise.
-        target: Where both shall run; then a node that another provider runs has moved.
+        target: Where both shall run; then a node that another provider runs, or none, has moved.
         weights: Whether to read all weights and compare their magnitudes; else only constants of
             up to 1 KiB.
 
@@ -77,7 +79,8 @@ def diff_models(
         InputError: A model or the target cannot be used.
     """
     before, after = (
-        audit_model(model, target=target, weights=weights, ignore=tuple(RULES)) for model in (a, b)
+        audit_model(model, target=target, weights=weights, select=(no_kernel.RULE.code,))
+        for model in (a, b)
     )
     return diff_reports(before, after)
 

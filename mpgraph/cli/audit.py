@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from mpgraph.cli.audit_outputs import (
+    FORMATS,
+    check_outputs,
+    difference,
+    node_data_paths,
+    print_report,
+    write_annotated,
+    write_html,
+    write_node_data,
+)
 from mpgraph.cli.audit_rules import explain_option, failing, split_names
 from mpgraph.cli.explanation import read_plan
 from mpgraph.cli.options import data_option, model_argument
-from mpgraph.cli.output import check_output, console, print_json, write_text
+from mpgraph.cli.schema import schema_option
 
 if TYPE_CHECKING:
     from mpgraph.auditing import AuditReport, Finding
@@ -19,7 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-FORMATS = ("text", "json")
+
+def _schema() -> dict[str, Any]:
+    from mpgraph.report.documents import audit_schema
+
+    return audit_schema()
 
 
 @click.command("audit")
@@ -58,23 +72,39 @@ FORMATS = ("text", "json")
     type=Path,
     help="Where --fix writes.  [default: MODEL_fixed.onnx beside the model]",
 )
-@click.option("--html", type=Path, help="Also write a report to look at, one file, no network.")
 @click.option(
     "--plan",
     type=Path,
     help="Say what this plan of `convert --dump-plan` decided about each node (--html, --json).",
 )
 @click.option("--diff", is_flag=True, help="Print what --fix would change; nothing is written.")
+@click.option("--html", type=Path, help="Also write a report to look at, one file, no network.")
+@click.option(
+    "--model-explorer",
+    type=Path,
+    metavar="FILE.json",
+    help="Also write node data for Model Explorer: dtypes, and beside it FILE_bytes.json and "
+    "FILE_findings.json.",
+)
+@click.option(
+    "--annotate",
+    type=Path,
+    metavar="FILE.onnx",
+    help="Also write the model with the dtype of each value and node, and known reasons, in its "
+    "metadata, which Netron shows.",
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="What to print.",
+    help="What to print: a screen, all facts, a SARIF log for code scanning, or annotations of "
+    "GitHub Actions.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @explain_option
+@schema_option(_schema)
 def command(
     model: Path,
     target: str | None,
@@ -85,9 +115,11 @@ def command(
     fail_on: tuple[str, ...],
     fix: bool,
     output: Path | None,
-    html: Path | None,
     plan: Path | None,
     diff: bool,
+    html: Path | None,
+    model_explorer: Path | None,
+    annotate: Path | None,
     form: str,
     as_json: bool,
 ) -> int:
@@ -98,17 +130,17 @@ def command(
     \b
     mpgraph audit model.onnx --target cpu --data inputs.npz
     mpgraph audit model.onnx --fail-on error,constant-overflow --json
+    mpgraph audit model.onnx --format sarif > audit.sarif
     mpgraph audit --explain MPG101
     """
     if output is not None and not fix:
         raise click.UsageError("--output is where --fix writes: give --fix too")
     source = model if model.name else model.absolute()
     path = output or source.with_name(f"{source.stem}_fixed.onnx")
-    if fix and not diff:
-        check_output(path, model)
-    if html is not None:
-        check_output(html, model)
     decided = None if plan is None else read_plan(plan)
+    also = [one for one in (html, annotate) if one is not None]
+    also += node_data_paths(model_explorer).values() if model_explorer is not None else ()
+    check_outputs(model, [path, *also] if fix and not diff else also)
     is_failure = failing(split_names(fail_on))
 
     from mpgraph.auditing.job import audit_model
@@ -124,12 +156,16 @@ def command(
     if decided is not None:
         report = _with_decisions(report, decided)
     if html is not None:
-        _write_html(report, html)
+        write_html(report, html)
+    if model_explorer is not None:
+        write_node_data(model, report, model_explorer)
+    if annotate is not None:
+        write_annotated(model, annotate)
     left: Sequence[Finding] = report.hazards
     if diff:
-        click.echo(_difference(model, report), nl=False)
+        click.echo(difference(model, report), nl=False)
     else:
-        _print(report, "json" if as_json else form)
+        print_report(report, "json" if as_json else form)
         if fix:
             left = _repair(model, report, path)
     return 1 if any(map(is_failure, left)) else 0
@@ -139,21 +175,6 @@ def _with_decisions(report: AuditReport, plan: Plan) -> AuditReport:
     from mpgraph.auditing.decisions import with_decisions
 
     return with_decisions(report, plan)
-
-
-def _print(report: AuditReport, form: str) -> None:
-    if form == "json":
-        print_json(report)
-        return
-    from mpgraph.report.text import render_audit
-
-    render_audit(report, console())
-
-
-def _write_html(report: AuditReport, path: Path) -> None:
-    from mpgraph.report.audit_html import audit_html
-
-    write_text(path, audit_html(report))
 
 
 def _repair(model: Path, report: AuditReport, path: Path) -> tuple[Finding, ...]:
@@ -168,23 +189,3 @@ def _repair(model: Path, report: AuditReport, path: Path) -> tuple[Finding, ...]
     ir.save(loaded, path)
     click.echo(f"repaired by {', '.join(fix_passes(report.hazards))}, written to {path}", err=True)
     return tuple(finding for finding in report.hazards if not finding.fixable)
-
-
-def _difference(model: Path, report: AuditReport) -> str:
-    """The printed IR before and after the repairs, as a unified diff; empty where nothing is."""
-    from difflib import unified_diff
-
-    from mpgraph import ir
-    from mpgraph.auditing.fix import fix_model
-
-    loaded = ir.load(model)
-    before = ir.print_model(loaded, node_names=True)
-    fix_model(loaded, report.hazards)
-    after = ir.print_model(loaded, node_names=True)
-    lines = unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
-        str(model),
-        f"{model} (fixed)",
-    )
-    return "".join(lines)

@@ -86,6 +86,12 @@ def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float) -> flo
     type=Path,
     help="Also write the model before and after side by side, with all reasons, one file.",
 )
+@click.option(
+    "--annotate",
+    is_flag=True,
+    help="Write the dtype of each value and node, and the reason, into its metadata, which Netron "
+    "shows.",
+)
 @click.option("--dry-run", "--check", is_flag=True, help="Do everything but write the model.")
 @json_option
 @verbosity_options
@@ -102,6 +108,7 @@ def command(
     explain: tuple[str, ...],
     dump_plan: Path | None,
     html: Path | None,
+    annotate: bool,
     dry_run: bool,
     as_json: bool,
     verbose: bool,
@@ -143,6 +150,7 @@ def command(
             verify=verify,
             allow_slow=allow_slow,
             tolerance=tolerance,
+            annotate=annotate,
             instruments=(clock, *bar),
         )
         explained = [one for name in explain for one in find_assignments(result.plan, name)]

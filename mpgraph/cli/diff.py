@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mpgraph.cli.options import json_option
 from mpgraph.cli.output import check_output, console, print_json, write_text
+from mpgraph.cli.schema import schema_option
 
 if TYPE_CHECKING:
     from mpgraph.auditing.diff import ModelDiff
 
 __all__ = ["command"]
+
+
+def _schema() -> dict[str, Any]:
+    from mpgraph.report.documents import diff_schema
+
+    return diff_schema()
 
 
 @click.command("diff")
@@ -34,6 +41,7 @@ __all__ = ["command"]
 @click.option("--all", "whole", is_flag=True, help="List every change, not what fits the screen.")
 @click.option("--html", type=Path, help="Also write both models side by side, one file.")
 @json_option
+@schema_option(_schema)
 def command(
     a: Path,
     b: Path,
@@ -68,7 +76,7 @@ def command(
 
 def _print(diff: ModelDiff, whole: bool, as_json: bool) -> None:
     if as_json:
-        from mpgraph.report.diff_json import diff_document
+        from mpgraph.report.documents import diff_document
 
         print_json(diff_document(diff))
         return

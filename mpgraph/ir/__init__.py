@@ -40,6 +40,7 @@ from onnx_ir import (
 )
 from onnx_ir.passes import PassBase, PassResult
 
+from mpgraph.ir.annotations import annotation, note_dtype, note_reason
 from mpgraph.ir.attributes import attribute_key, tensor_key
 from mpgraph.ir.body_constants import with_body_constants
 from mpgraph.ir.calls import callers_first, copy_function, function_calls
@@ -141,6 +142,7 @@ __all__ = [
     "adopt",
     "all_schemas",
     "all_tensors",
+    "annotation",
     "array_pieces",
     "attribute_key",
     "callers_first",
@@ -178,6 +180,8 @@ __all__ = [
     "module_scope",
     "node",
     "nodes",
+    "note_dtype",
+    "note_reason",
     "operator_schema",
     "opset_of",
     "origin",

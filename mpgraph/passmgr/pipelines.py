@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["APPLY", "CONVERT", "CONVERT_WITH_DATA", "QUANTIZE"]
+__all__ = ["ANNOTATE", "APPLY", "CONVERT", "CONVERT_WITH_DATA", "QUANTIZE"]
 
 _PREPARE = "check-policy,normalize,specialize-functions,convert-opset,fold,fold-batch-norm"
 _NARROW = (
@@ -25,3 +25,6 @@ QUANTIZE = (
     "quantize-dynamically,quantize-weights,pack-weights,fold"
 )
 """What follows where a policy quantizes, on the model with the float dtypes that it got."""
+
+ANNOTATE = "annotate-dtypes"
+"""What says in the model which dtypes it has, and why, for those who look at it."""

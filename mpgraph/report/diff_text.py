@@ -82,6 +82,12 @@ def _head(diff: ModelDiff) -> Iterator[Table | Text]:
     yield Text.assemble((names[0], "bold"), " -> ", (names[1], "bold"))
     if diff.before.target:
         yield Text(f"both on {diff.before.target}", style="dim")
+    for name, report in zip(names, (diff.before, diff.after), strict=True):
+        missing = report.not_audited
+        if missing:
+            more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+            text = f"not audited in {name}: {missing[0].where}: {missing[0].reason}{more}"
+            yield Text(text, style="yellow", overflow="ellipsis", no_wrap=True)
     yield Text()
     yield _sums(diff.before, diff.after)
     yield Text()

@@ -102,6 +102,45 @@ def test_an_unknown_placement_is_no_move() -> None:
     assert diff_reports(before, after).equal
 
 
+@pytest.mark.parametrize(
+    ("policy", "target", "moves"),
+    [
+        ("float16", "cpu", set()),
+        ("float16", "webgpu", {("WebGpuExecutionProvider", "CPUExecutionProvider")}),
+        ("bfloat16", "webgpu", {("WebGpuExecutionProvider", "CPUExecutionProvider")}),
+    ],
+)
+def test_nodes_move_where_the_new_dtype_has_a_kernel(
+    policy: str, target: str, moves: set[tuple[str, str]]
+) -> None:
+    before = models.build("lstm")
+    after = mpgraph.convert(before, policy, target="cuda", verify="structure").model
+    diff = mpgraph.diff(before, after, target=target)
+    moved = [one for one in diff.changes if one.kind == "provider"]
+    assert {(one.old, one.new) for one in moved} == moves
+    providers = [
+        {node.key: node.provider for node in report.nodes} for report in (diff.before, diff.after)
+    ]
+    for one in moved:
+        assert (one.old, one.new) == (providers[0][one.before], providers[1][one.after])
+    assert diff.layers.changes.get("provider", 0) == len(moved)
+    without = mpgraph.diff(before, after)
+    assert "provider" not in without.kinds
+
+
+def test_nodes_that_nothing_runs_any_more_are_told() -> None:
+    before = models.build("residual_cnn")
+    after = mpgraph.convert(before, "bfloat16", target="cuda", verify="structure").model
+    diff = mpgraph.diff(before, after, target="cpu")
+    lost = {one.node for one in diff.changes if one.kind == "provider" and one.new == "no kernel"}
+    assert "/head/Gemm (Gemm)" in lost
+    audited = mpgraph.audit(after, target="cpu", select=["MPG401"]).hazards
+    assert lost == {one.node for one in audited if one.key in {c.after for c in diff.changes}}
+    assert "no kernel" not in {
+        one.new for one in mpgraph.diff(before, after, target="cuda").changes
+    }
+
+
 def test_an_inserted_node_is_the_only_change_and_has_its_reason() -> None:
     before = transformer(40, scoped=False)
     after = inserted(before, 20)

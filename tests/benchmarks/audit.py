@@ -1,13 +1,16 @@
 """The audit against its promises: dtypes as onnxruntime infers them, and time over size.
 
 ``python -m tests.benchmarks.audit dtypes [--folder DIR] [NAME ...]``
+``python -m tests.benchmarks.audit documents [--folder DIR] [NAME ...]``
 ``python -m tests.benchmarks.audit chain [--nodes 10000 20000]``
 ``python -m tests.benchmarks.audit decoder [--folder DIR] [--layers N]``
 
 ``dtypes`` compares the type that the audit gives every value of the real models with what
 onnxruntime says. Values of the main graph are exposed as outputs without a type, and the session is
 asked for theirs. Of values in subgraphs the audited types are declared, which a session that infers
-others refuses; that it would is tested with a wrong one. ``chain`` audits chains of nodes.
+others refuses; that it would is tested with a wrong one. ``documents`` holds what `--json` and
+`--format sarif` print of the real models, and `mpgraph diff --json` of each to its conversion,
+against the published schemas, without leave for what these do not name. ``chain`` audits chains of nodes.
 ``decoder`` builds a decoder with external weights and audits it in turns with reading its weights
 once into numpy arrays, with its weights and without. Exit status 1 if a promise is broken.
 """
@@ -137,6 +140,35 @@ def dtypes(names: list[str], folder: Path) -> int:
     return 1 if bad else 0
 
 
+def documents(names: list[str], folder: Path) -> int:
+    """Validate the documents of the installed real models."""
+    from mpgraph.report.ci import sarif_log
+    from mpgraph.report.documents import audit_document, diff_document
+    from tests.report.ci.test_sarif import VALIDATOR
+    from tests.report.documents.test_schemas import VALIDATORS, printed
+
+    bad = count = 0
+    for name in names or list(models.catalogue()):
+        path = models.find(name, [folder])
+        if path is None:
+            print(f"{name}: not installed")
+            continue
+        report = mpgraph.audit(path, target="cpu", data=models.real_feeds(name)[:1])
+        converted = mpgraph.convert(path, "mixed_float16", target="cuda", verify="structure")
+        difference = mpgraph.diff(path, converted.model, target="cpu")
+        checks = (
+            ("audit", VALIDATORS["audit"], audit_document(report)),
+            ("diff", VALIDATORS["diff"], diff_document(difference)),
+            ("sarif", VALIDATOR, sarif_log(report, mpgraph.__version__)),
+        )
+        for kind, validator, document in checks:
+            wrong = [one.message for one in validator.iter_errors(printed(document))]
+            count, bad = count + 1, bad + bool(wrong)
+            print(f"{name}: {kind}: {len(wrong)} wrong {''.join(wrong[:1])[:200]}".rstrip())
+    print(f"{count} documents, {bad} not valid")
+    return 1 if bad else 0
+
+
 def chain(sizes: list[int]) -> int:
     """Audit chains of the given numbers of nodes."""
     slow = False
@@ -189,7 +221,7 @@ def decoder(folder: Path | None, layers: int) -> int:
 def main(arguments: list[str]) -> int:
     """Run the measurement asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["dtypes", "chain", "decoder"])
+    parser.add_argument("what", choices=["dtypes", "documents", "chain", "decoder"])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--nodes", type=int, nargs="+", default=[10_000, 20_000])
     parser.add_argument("--layers", type=int, default=12)
@@ -198,6 +230,8 @@ def main(arguments: list[str]) -> int:
     mpgraph.audit(models.build("mlp"))
     if options.what == "dtypes":
         return dtypes(options.names, options.folder or models.ZOO_FOLDER)
+    if options.what == "documents":
+        return documents(options.names, options.folder or models.ZOO_FOLDER)
     if options.what == "chain":
         return chain(options.nodes)
     return decoder(options.folder, options.layers)

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
+from mpgraph import ir
 from tests.cli.conftest import Run, error_of
 from tests.report.audit_pages import page_texts
 
@@ -229,3 +230,12 @@ def test_html_of_a_dry_run_shows_what_would_become(
     result = mpgraph("convert", model_path, "--dry-run", "--html", page)
     assert result.exit_code == 0, result.output
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_annotate_writes_dtypes_and_reasons(mpgraph, model_path, tmp_path):
+    out = tmp_path / "out.onnx"
+    options = ("--policy", "float16", "--target", "cuda", "--annotate")
+    result = mpgraph("convert", model_path, "-o", out, *options)
+    assert result.exit_code == 0, result.output
+    notes = {node.name: ir.annotation(node) for node in ir.nodes(ir.load(out))}
+    assert notes["first"] == ("float16", "policy: the default policy float16")

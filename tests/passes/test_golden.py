@@ -234,6 +234,20 @@ def show_named(model, facts):
     return ir.print_model(model, node_names=True)
 
 
+def show_notes(model, facts):
+    """What is noted at each value and node."""
+    lines = []
+    for scope in ir.graphs(model):
+        lines += [
+            f"{scope.path} {value.name}: {ir.annotation(value)[0]}" for value in scope.graph.inputs
+        ]
+        for node in scope.graph:
+            dtype, reason = ir.annotation(node)
+            lines.append(f"{scope.path} {node.op_type} {dtype}  {reason}".rstrip())
+            lines += [f"    {value.name}: {ir.annotation(value)[0]}" for value in node.outputs]
+    return "\n".join(lines) + "\n"
+
+
 def show_types(model, facts):
     flow = facts.get(TypeFlow)
     lines = [f"{value.name}: {known}" for value, known in flow.types.items()]
@@ -346,6 +360,8 @@ CASES = [
     Case("normalize", "polymorphic_function", polymorphic),
     Case("specialize-functions", "scopes", builder("functions"), policy=BY_BLOCK),
     Case("convert-opset", "old_opset", builder("old_opset"), policy="bfloat16"),
+    Case("annotate-dtypes", "converted", masked, f"{CAST},convert-weights,fold", show_notes),
+    Case("annotate-dtypes", "if_captures", builder("if_captures"), show=show_notes),
     Case("infer-dtypes", "functions", builder("functions"), show=show_types),
     Case("infer-dtypes", "optionals", builder("optionals"), show=show_types),
     Case("infer-dtypes", "loop_state", builder("loop_state"), show=show_types),
@@ -445,6 +461,7 @@ CASES = [
         "gptq/4/16_from_float32",
         "cpu",
     ),
+    Case("fold-batch-norm", "residual_cnn", builder("residual_cnn"), policy=INT8),
     Case(
         "insert-quantizers",
         "convolutions",

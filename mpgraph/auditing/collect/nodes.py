@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mpgraph import ir
+from mpgraph.analysis.compute_dtype import compute_dtype
 from mpgraph.auditing.collect.attributes import attribute_text
-from mpgraph.auditing.collect.compute_dtype import compute_dtype
 from mpgraph.auditing.collect.multiply_accumulates import multiply_accumulates
 from mpgraph.auditing.collect.placement import NOWHERE, Placed
 from mpgraph.auditing.collect.values import dtype_text

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mpgraph import ir
-from mpgraph.auditing.collect.compute_dtype import QUANTIZED_OPERANDS
+from mpgraph.analysis.compute_dtype import QUANTIZED_OPERANDS
 from mpgraph.auditing.collect.values import dtype_text
 from mpgraph.auditing.collect.weights import Weights
 from mpgraph.auditing.facts import QuantizationFact

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from mpgraph import ir
+from mpgraph.analysis.compute_dtype import compute_dtype
 from mpgraph.analysis.magnitudes import magnitudes_of_pieces
-from mpgraph.auditing.collect.compute_dtype import compute_dtype
 from mpgraph.auditing.facts import Range, WeightFact
 from mpgraph.auditing.subject import Subject
 

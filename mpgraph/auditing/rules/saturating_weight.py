@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mpgraph import ir
-from mpgraph.auditing.collect.compute_dtype import QUANTIZED_OPERANDS
+from mpgraph.analysis.compute_dtype import QUANTIZED_OPERANDS
 from mpgraph.auditing.context import Context
 from mpgraph.auditing.finding import Severity
 from mpgraph.auditing.rules.rule import Found, Rule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mpgraph import ir
-from mpgraph.analysis import TypeFlow
+from mpgraph.analysis.dtype_flow import TypeFlow
 
 __all__ = ["QUANTIZED_OPERANDS", "compute_dtype"]
 
