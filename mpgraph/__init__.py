@@ -47,6 +47,9 @@ if TYPE_CHECKING:
         QuantizedDTypePolicy,
         UInt4,
     )
+    from mpgraph.quant.calibration import Calibration
+    from mpgraph.quant.observers import Observer
+    from mpgraph.ranges import calibrate_model as calibrate
     from mpgraph.runtime.bench import bench_models as bench
     from mpgraph.runtime.compare import compare_models as verify
     from mpgraph.runtime.sessions import session
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AWQ",
     "GPTQ",
+    "Calibration",
     "CheckError",
     "ConversionError",
     "DTypePolicy",
@@ -67,6 +71,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelFileError",
     "MpgraphError",
+    "Observer",
     "OutputError",
     "PassFailedError",
     "PipelineError",
@@ -81,6 +86,7 @@ __all__ = [
     "__version__",
     "audit",
     "bench",
+    "calibrate",
     "convert",
     "diff",
     "session",
@@ -90,18 +96,21 @@ __all__ = [
 # No public name may equal the name of a submodule: importing the submodule would replace it here.
 _HOMES = {
     "AWQ": "mpgraph.policy:AWQ",
+    "Calibration": "mpgraph.quant.calibration:Calibration",
     "DTypePolicy": "mpgraph.policy:DTypePolicy",
     "DTypePolicyMap": "mpgraph.policy:DTypePolicyMap",
     "Float8": "mpgraph.policy:Float8",
     "GPTQ": "mpgraph.policy:GPTQ",
     "Int4": "mpgraph.policy:Int4",
     "Int8": "mpgraph.policy:Int8",
+    "Observer": "mpgraph.quant.observers:Observer",
     "PolicyMap": "mpgraph.policy:PolicyMap",
     "QuantizationMode": "mpgraph.policy:QuantizationMode",
     "QuantizedDTypePolicy": "mpgraph.policy:QuantizedDTypePolicy",
     "UInt4": "mpgraph.policy:UInt4",
     "audit": "mpgraph.auditing.job:audit_model",
     "bench": "mpgraph.runtime.bench:bench_models",
+    "calibrate": "mpgraph.ranges:calibrate_model",
     "convert": "mpgraph.conversion:convert",
     "diff": "mpgraph.auditing.diff:diff_models",
     "session": "mpgraph.runtime.sessions:session",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow, infer_types
-from mpgraph.errors import InputError
+from mpgraph.calibration import CalibrationSettings, parse_memory
+from mpgraph.errors import InputError, PolicyError
 from mpgraph.passmgr import (
     Facts,
     Instrument,
@@ -24,6 +25,9 @@ from mpgraph.passmgr.pipelines import ANNOTATE, CONVERT, CONVERT_WITH_DATA, QUAN
 from mpgraph.plan import Plan
 from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map, conversion_policy
 from mpgraph.quant import QuantizationPlan
+from mpgraph.quant.calibration import Calibration
+from mpgraph.quant.observers import Method, Observer
+from mpgraph.ranges import as_calibration, as_observer
 from mpgraph.report.conversion import ConversionReport, take_inventory
 from mpgraph.runtime import DataSet, input_specs, load_data
 from mpgraph.runtime.checks import Checked, check_converted
@@ -105,6 +109,10 @@ def convert(
     allow_slow: bool = False,
     tolerance: float = 1e-2,
     annotate: bool = False,
+    ranges: str | os.PathLike[str] | Calibration | None = None,
+    observer: Observer | Method | None = None,
+    samples: int | None = None,
+    memory: str | int = "512MB",
     instruments: tuple[Instrument, ...] = (),
 ) -> Conversion:
     """Convert a model to mixed precision by policy.
@@ -128,6 +136,13 @@ def convert(
             output's range; parts of the model that add too much to it stay in float32.
         annotate: Whether to write the dtype of each value and node, and the reason, into its
             metadata, which viewers such as Netron show. Notes that the model has are renewed.
+        ranges: What ``calibrate`` found on this model, or the file it was saved to: no data is
+            needed to quantize then, and ``data`` only serves to check the result.
+        observer: How ranges are taken from ``data``: ``minmax``, ``moving_average``,
+            ``percentile``, ``entropy`` or ``mse``, or an ``Observer`` with its parameters; by
+            default what the policy says.
+        samples: Use at most so many samples of ``data``.
+        memory: Bound of the arrays that leave the model in one run of calibration.
         instruments: Observers of the pipeline.
 
     Raises:
@@ -135,15 +150,26 @@ def convert(
         CheckError: The result failed a check; there is nothing to save.
     """
     _check_options(storage, verify, tolerance)
+    _check_calibration(ranges, observer, samples, data)
+    parse_memory(memory)
     with ir.paused_gc():
         model = _fresh(source)
         chosen = get_target(target)
-        facts = Facts(as_policy_map(conversion_policy() if policy is None else policy), chosen)
-        if data is not None:
-            facts.put(load_data(data, input_specs(model)))
+        rules = as_policy_map(conversion_policy() if policy is None else policy)
+        if ranges is not None or observer is not None:
+            _check_uses_ranges(rules)
+        facts = Facts(rules, chosen)
+        feeds = None if data is None else load_data(data, input_specs(model), samples=samples)
+        known = None if ranges is None else as_calibration(ranges)
+        if known is not None:
+            known.check_model(model)
+            facts.put(known)
+        elif feeds is not None:
+            facts.put(feeds)
+            facts.put(CalibrationSettings(observer=as_observer(observer), memory=memory))
         before = take_inventory(model, infer_types(model))
         noted = annotate or _is_annotated(model)
-        text = _pipeline(facts.get(PolicyMap), data is not None, noted).format(
+        text = _pipeline(rules, DataSet in facts, noted).format(
             keep_io_types=_switch(keep_io_types),
             allow_slow=_switch(allow_slow),
             storage=storage,
@@ -153,7 +179,7 @@ def convert(
         run_pipeline(model, load_pipeline(text), facts, watchers)
         checked = Checked()
         if verify != "structure":
-            compared = facts.find(DataSet) if verify == "full" else None
+            compared = feeds if verify == "full" else None
             checked = check_converted(
                 _fresh(source), model, chosen.name, compared, keep_io_types=keep_io_types
             )
@@ -179,6 +205,14 @@ def _is_annotated(model: ir.Model) -> bool:
     return any(any(ir.annotation(node)) for node in ir.nodes(model))
 
 
+def _check_uses_ranges(policy: PolicyMap) -> None:
+    policies = (policy.default, *(rule.policy for rule in policy.rules))
+    if not any(one.mode is not None and one.mode.observer is not None for one in policies):
+        rule = "quantizes nothing with known ranges, and some were given or asked for"
+        hint = "leave them out, or take a policy such as int8_from_float32"
+        raise PolicyError(f"policy {policy.default.name!r}", rule, hint)
+
+
 def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:
     """The model as it was given, for those who need it beside the converted one."""
     return ir.clone(source) if isinstance(source, ir.Model) else ir.load(source)
@@ -191,6 +225,15 @@ def _check_options(storage: str, verify: str, tolerance: float) -> None:
             raise InputError(name, f"{given!r} is not known", hint)
     if not tolerance >= 0:
         raise InputError("tolerance", f"{tolerance!r} is no error", "give a number from 0 on")
+
+
+def _check_calibration(ranges: object, observer: object, samples: object, data: object) -> None:
+    if ranges is not None and observer is not None:
+        hint = "leave the method out, or the ranges"
+        raise InputError("observer", "the ranges were found by one already", hint)
+    if data is None and (observer is not None or samples is not None):
+        option = "samples" if observer is None else "observer"
+        raise InputError(option, "speaks of data, and none was given", "give data too")
 
 
 def _switch(value: bool) -> str:

@@ -34,9 +34,11 @@ BELOW["passes"] = ENGINE
 # Facts and findings about a model; the job that collects them stands on the whole engine.
 BELOW["auditing"] = ENGINE
 BELOW["report"] = ENGINE | {"auditing"}
-BELOW["conversion"] = ENGINE | {"report"}
-BELOW["compat"] = ENGINE | {"report", "conversion"}
-BELOW["cli"] = ENGINE | {"auditing", "report", "conversion", "compat", "mpgraph"}
+# Ranges of a model, for later conversions of it.
+BELOW["ranges"] = ENGINE
+BELOW["conversion"] = ENGINE | {"report", "ranges"}
+BELOW["compat"] = ENGINE | {"report", "ranges", "conversion"}
+BELOW["cli"] = ENGINE | {"auditing", "report", "ranges", "conversion", "compat", "mpgraph"}
 BELOW["__main__"] = {"cli"}
 # The public names are lazy, so the package itself may name everything but its command line.
 BELOW["mpgraph"] = set(BELOW) - {"passes", "cli", "__main__"}

@@ -15,6 +15,7 @@ import mpgraph
 
 EXPECTED = {
     "AWQ",
+    "Calibration",
     "CheckError",
     "ConversionError",
     "DTypePolicy",
@@ -29,6 +30,7 @@ EXPECTED = {
     "MissingDependencyError",
     "ModelFileError",
     "MpgraphError",
+    "Observer",
     "OutputError",
     "PassFailedError",
     "PipelineError",
@@ -43,6 +45,7 @@ EXPECTED = {
     "__version__",
     "audit",
     "bench",
+    "calibrate",
     "convert",
     "diff",
     "session",

@@ -1,6 +1,7 @@
 """The job that finds the ranges of a model's values on data."""
 
-from mpgraph.calibration.job import calibrate
+from mpgraph.calibration.job import Progress, calibrate
 from mpgraph.calibration.memory import parse_memory
+from mpgraph.calibration.settings import CalibrationSettings
 
-__all__ = ["calibrate", "parse_memory"]
+__all__ = ["CalibrationSettings", "Progress", "calibrate", "parse_memory"]

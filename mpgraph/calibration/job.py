@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from itertools import islice
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from mpgraph import ir
 from mpgraph.calibration.memory import parse_memory
-from mpgraph.calibration.spread import feed_bytes, run_spread
-from mpgraph.calibration.work import Job, Piece, make_runner, run_piece
+from mpgraph.calibration.schedule import Schedule
+from mpgraph.calibration.spread import feed_bytes, spread
+from mpgraph.calibration.work import RunJob, here
 from mpgraph.errors import DataError
 from mpgraph.quant.calibration import Calibration, select_values
-from mpgraph.quant.observers import ORDINARY_BELOW, PART, Accumulator, Method, Observer
+from mpgraph.quant.observers import ORDINARY_BELOW, Accumulator, Method, Observer
 from mpgraph.runtime import DataSet, input_specs, load_data
-from mpgraph.runtime.observation import (
-    MIN_OPSET_OF_PARTS,
-    ObservationPass,
-    Prepared,
-    ValueSize,
-    plan_passes,
-    prepare,
-    probe,
-)
+from mpgraph.runtime.observation import Prepared, ValueSize, prepare, probe
 
-__all__ = ["calibrate"]
+__all__ = ["Progress", "calibrate", "value_sizes"]
 
 Progress = Callable[[str, int, int], None]
-_PIECE = 16
 
 
 def calibrate(
@@ -76,28 +68,25 @@ def calibrate(
     given = ir.load(model)
     feeds = load_data(data, input_specs(given), samples=samples)
     selection = select_values(given, values, share=chosen.axis is None)
+    if not selection.values:
+        fingerprint = ir.content_fingerprint(given)
+        return Calibration(fingerprint, chosen, {}, {}, selection.missing, 0, feeds.label)
     prepared = prepare(given, selection.values)
-    count, sizes = _sizes(prepared, feeds)
-    jobs = _jobs(prepared, sizes, chosen, budget, threads)
-    if executor is None:
-        pieces = _run_here(prepared.model, jobs, feeds)
-    else:
-        pieces = run_spread(prepared.model, jobs, feeds, executor, workers)
-    found: dict[str, Accumulator] = {}
-    done = 0
-    for piece in pieces:
-        for name, one in piece.accumulators.items():
-            found[name] = found[name].merge(one) if name in found else one
-        done += piece.samples
-        if progress is not None:
-            progress("calibrate", done, count * len(jobs))
+    count, sizes = value_sizes(prepared, feeds)
+    schedule = Schedule(prepared, sizes, chosen, budget, threads)
+    with _place(prepared.model, executor, workers) as run_job:
+        seen = _observe(run_job, schedule, feeds, count, progress)
+    found = _by_origin(seen, prepared.origins)
     _check_finite(found)
     missing = {**selection.missing, **prepared.missing}
     for name in selection.values:
         if name not in found and name not in missing:
             missing[name] = "was never computed on this data"
+    for name, one in selection.aliases.items():
+        if one not in found:
+            missing[name] = f"holds the elements of {one!r}, which has none"
     return Calibration(
-        ir.fingerprint(given),
+        ir.content_fingerprint(given),
         chosen,
         {name: found[name] for name in selection.values if name in found},
         {name: one for name, one in selection.aliases.items() if one in found},
@@ -107,7 +96,45 @@ def calibrate(
     )
 
 
-def _sizes(prepared: Prepared, feeds: DataSet) -> tuple[int, dict[str, ValueSize]]:
+def _place(
+    model: ir.Model, executor: Executor | None, workers: int | None
+) -> AbstractContextManager[RunJob]:
+    return nullcontext(here(model)) if executor is None else spread(model, executor, workers)
+
+
+def _observe(
+    run_job: RunJob, schedule: Schedule, feeds: DataSet, count: int, progress: Progress | None
+) -> dict[str, Accumulator]:
+    """Run all passes; returns the accumulators by observed value."""
+    found: dict[str, Accumulator] = {}
+    done = 0
+    for job in schedule:
+        put_off: dict[str, ValueSize] = {}
+        for piece in run_job(job, feeds):
+            for name, one in piece.accumulators.items():
+                found[name] = found[name].merge(one) if name in found else one
+            for name, size in piece.put_off.items():
+                put_off[name] = put_off.get(name, size).merge(size)
+            done += piece.samples
+            if progress is not None:
+                progress("calibrate", done, count * schedule.made)
+        for name in put_off:
+            found.pop(name, None)
+        schedule.again(put_off)
+    return found
+
+
+def _by_origin(
+    seen: Mapping[str, Accumulator], origins: Mapping[str, tuple[str, ...]]
+) -> dict[str, Accumulator]:
+    found: dict[str, Accumulator] = {}
+    for name, one in seen.items():
+        for origin in origins[name]:
+            found[origin] = found[origin].merge(one) if origin in found else one
+    return found
+
+
+def value_sizes(prepared: Prepared, feeds: DataSet) -> tuple[int, dict[str, ValueSize]]:
     """How many samples there are, and sizes of values on the first and on the largest one."""
     first: Mapping[str, Any] | None = None
     largest: Mapping[str, Any] = {}
@@ -122,35 +149,6 @@ def _sizes(prepared: Prepared, feeds: DataSet) -> tuple[int, dict[str, ValueSize
     if first is largest:
         del probed[1:]
     return count, probe(prepared.model, prepared.main, probed, ORDINARY_BELOW)
-
-
-def _jobs(
-    prepared: Prepared,
-    sizes: Mapping[str, ValueSize],
-    observer: Observer,
-    budget: int,
-    threads: int,
-) -> list[Job]:
-    opset = ir.opset_of("", prepared.model.opset_imports) or 0
-    reducible = observer.axis is None and (opset >= MIN_OPSET_OF_PARTS or not observer.needs_parts)
-    part = PART if observer.needs_parts else 0
-    passes = plan_passes(sizes, budget, part=part, reducible=reducible)
-    bodies = prepared.bodies if observer.axis is None else ()
-    first, *others = passes or [ObservationPass()]
-    jobs = []
-    for index, one in enumerate([ObservationPass(first.whole, first.reduced, bodies), *others]):
-        inputs = prepared.inputs if index == 0 else ()
-        jobs.append(Job(one, inputs, prepared.main, prepared.origins, observer, budget, threads))
-    return jobs
-
-
-def _run_here(model: ir.Model, jobs: Iterable[Job], feeds: DataSet) -> Iterator[Piece]:
-    for job in jobs:
-        runner = make_runner(model, job)
-        samples = enumerate(feeds)
-        # In pieces, so that progress shows.
-        while (piece := run_piece(runner, job, islice(samples, _PIECE))).samples:
-            yield piece
 
 
 def _check_finite(found: Mapping[str, Accumulator]) -> None:

@@ -5,52 +5,70 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mpgraph import ir
-from mpgraph.calibration.work import Job, Piece, run_stored
+from mpgraph.calibration.work import Job, Piece, RunJob, forget, run_stored
+from mpgraph.errors import ConversionError, MpgraphError
 from mpgraph.runtime import DataSet
 
-__all__ = ["run_spread"]
+__all__ = ["feed_bytes", "spread"]
 
 # A piece ends where either is reached.
 _PIECE_SAMPLES = 8
 _PIECE_BYTES = 32 * 10**6
 
 
-def run_spread(
-    model: ir.Model,
-    jobs: Iterable[Job],
-    feeds: DataSet,
-    executor: Executor,
-    workers: int | None = None,
-) -> Iterator[Piece]:
-    """Run every pass over all samples; pieces come back in their order.
+@contextmanager
+def spread(model: ir.Model, executor: Executor, workers: int | None = None) -> Iterator[RunJob]:
+    """What runs the prepared model on the workers of an executor, which read it from a file.
 
     No more than two pieces a worker are under way, so that memory does not grow with the data.
 
     Raises:
         MpgraphError: What a worker raised.
+        ConversionError: A worker is gone, or has another environment.
     """
     limit = 2 * (workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
     with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
-        path = Path(folder) / "model.onnx"
+        path = str(Path(folder) / "model.onnx")
         ir.save(model, path)
-        under_way: deque[Future[Piece]] = deque()
-        try:
-            for job in jobs:
+
+        def run_job(job: Job, feeds: DataSet) -> Iterator[Piece]:
+            under_way: deque[Future[Piece]] = deque()
+            try:
                 for first, samples in _pieces(feeds):
-                    under_way.append(executor.submit(run_stored, str(path), job, first, samples))
+                    under_way.append(executor.submit(run_stored, path, job, first, samples))
                     while len(under_way) >= limit:
-                        yield under_way.popleft().result()
-            while under_way:
-                yield under_way.popleft().result()
+                        yield _result(under_way.popleft())
+                while under_way:
+                    yield _result(under_way.popleft())
+            finally:
+                for future in under_way:
+                    future.cancel()
+
+        try:
+            yield run_job
         finally:
-            for future in under_way:
-                future.cancel()
+            forget(path)
+
+
+def _result(future: Future[Piece]) -> Piece:
+    try:
+        return future.result()
+    except MpgraphError:
+        raise
+    except Exception as error:
+        raise ConversionError(
+            "worker",
+            f"failed with {type(error).__name__}: {error}",
+            "workers need the same mpgraph and onnxruntime as here, memory for the model, and the "
+            "folder for temporary files",
+        ) from error
 
 
 def _pieces(feeds: DataSet) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from threading import Lock
 from typing import Any
 
@@ -13,11 +14,14 @@ import numpy as np
 from mpgraph import ir
 from mpgraph.calibration.collector import Collector
 from mpgraph.quant.observers import ORDINARY_BELOW, PART, Accumulator, Observer
-from mpgraph.runtime.observation import ObservationPass, Runner
+from mpgraph.runtime import DataSet
+from mpgraph.runtime.observation import ObservationPass, Runner, ValueSize
 
-__all__ = ["Job", "Piece", "run_piece", "run_stored"]
+__all__ = ["Job", "Piece", "RunJob", "forget", "here", "run_stored"]
 
+# Sessions that a worker keeps: those of the pass that ends and of the one that begins.
 _KEPT = 2
+_PIECE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,6 @@ class Job:
         one: The pass.
         inputs: Inputs of the model to observe in this pass.
         dtypes: Dtypes of the values of the main graph.
-        origins: Observed value -> the values under which it is collected.
         observer: How ranges are taken.
         budget_bytes: Bound of the arrays that leave the graph in one run.
         threads: Threads inside one operator; 0 leaves the choice to onnxruntime.
@@ -37,7 +40,6 @@ class Job:
     one: ObservationPass
     inputs: tuple[str, ...]
     dtypes: Mapping[str, ir.DataType]
-    origins: Mapping[str, tuple[str, ...]]
     observer: Observer
     budget_bytes: int
     threads: int = 0
@@ -48,17 +50,34 @@ class Piece:
     """What one piece found.
 
     Attributes:
-        accumulators: By value name.
+        accumulators: By observed value.
         samples: How many samples were run.
-        largest: Most bytes that left the graph in one run.
+        put_off: Values that another pass has to observe, with what was learned of their sizes.
     """
 
     accumulators: Mapping[str, Accumulator]
     samples: int
-    largest: int
+    put_off: Mapping[str, ValueSize]
 
 
-def make_runner(model: ir.Model, job: Job) -> Runner:
+RunJob = Callable[[Job, DataSet], Iterator[Piece]]
+"""Runs one pass over all samples; pieces come in the order of the samples."""
+
+
+def here(model: ir.Model) -> RunJob:
+    """Runs the prepared model in this process."""
+
+    def run_job(job: Job, feeds: DataSet) -> Iterator[Piece]:
+        runner = _runner(model, job)
+        samples = enumerate(feeds)
+        # In pieces, so that progress shows.
+        while (piece := _run_piece(runner, job, islice(samples, _PIECE))).samples:
+            yield piece
+
+    return run_job
+
+
+def _runner(model: ir.Model, job: Job) -> Runner:
     """The runner of a pass over the prepared model."""
     return Runner(
         model,
@@ -71,13 +90,9 @@ def make_runner(model: ir.Model, job: Job) -> Runner:
     )
 
 
-def run_piece(runner: Runner, job: Job, samples: Iterable[tuple[int, Mapping[str, Any]]]) -> Piece:
-    """Observe some samples, given with their indices.
-
-    Raises:
-        VerificationError: onnxruntime fails while it runs the model.
-    """
-    collector = Collector(job.observer, job.origins)
+def _run_piece(runner: Runner, job: Job, samples: Iterable[tuple[int, Mapping[str, Any]]]) -> Piece:
+    """Observe some samples, given with their indices."""
+    collector = Collector(job.observer)
     count = 0
     for index, feed in samples:
         count += 1
@@ -88,7 +103,7 @@ def run_piece(runner: Runner, job: Job, samples: Iterable[tuple[int, Mapping[str
                     collector.add(name, array, index)
         for name, seen in runner.run(feed):
             collector.add(name, seen, index)
-    return Piece(collector.finish(), count, runner.largest)
+    return Piece(collector.finish(), count, runner.put_off)
 
 
 def run_stored(path: str, job: Job, first: int, feeds: list[Mapping[str, Any]]) -> Piece:
@@ -105,7 +120,14 @@ def run_stored(path: str, job: Job, first: int, feeds: list[Mapping[str, Any]]) 
         ModelFileError: The file cannot be read here.
         VerificationError: onnxruntime does not load or run the model.
     """
-    return run_piece(_stored_runner(path, job), job, enumerate(feeds, first))
+    return _run_piece(_stored_runner(path, job), job, enumerate(feeds, first))
+
+
+def forget(path: str) -> None:
+    """Close the sessions that this process keeps for a file."""
+    with _lock:
+        for key in [key for key in _runners if key[0] == path]:
+            del _runners[key]
 
 
 _lock = Lock()
@@ -114,10 +136,9 @@ _runners: OrderedDict[tuple[str, ObservationPass], Runner] = OrderedDict()
 
 def _stored_runner(path: str, job: Job) -> Runner:
     key = (path, job.one)
-    # Held while a session is made: two threads would make the same one.
     with _lock:
         if key not in _runners:
-            _runners[key] = make_runner(ir.load(path), job)
+            _runners[key] = _runner(ir.load(path), job)
             while len(_runners) > _KEPT:
                 _runners.popitem(last=False)
         _runners.move_to_end(key)

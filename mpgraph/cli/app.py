@@ -22,6 +22,7 @@ COMMANDS = (
     "convert",
     "audit",
     "diff",
+    "calibrate",
     "compile",
     "verify",
     "bench",

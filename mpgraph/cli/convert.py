@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mpgraph.cli.explanation import find_assignments
+from mpgraph.cli.observer import chosen_observer, memory_option, method_options
 from mpgraph.cli.options import (
     data_option,
     json_option,
     model_argument,
     policy_options,
+    samples_option,
     target_option,
     verbosity_options,
 )
@@ -54,6 +56,15 @@ def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float) -> flo
     show_default=True,
     help="Largest error that rounding may cause in an output, over its range, measured on --data.",
 )
+@click.option(
+    "--ranges",
+    type=Path,
+    metavar="FILE",
+    help="Quantize with the ranges that `mpgraph calibrate` found; --data only checks the result.",
+)
+@method_options
+@samples_option
+@memory_option
 @click.option(
     "--keep-io-types/--no-keep-io-types",
     default=True,
@@ -101,6 +112,11 @@ def command(
     target: str,
     data: str | None,
     tolerance: float,
+    ranges: Path | None,
+    method: str | None,
+    percentile: float | None,
+    samples: int | None,
+    memory: str,
     keep_io_types: bool,
     storage: Storage,
     verify: Verify,
@@ -151,6 +167,10 @@ def command(
             allow_slow=allow_slow,
             tolerance=tolerance,
             annotate=annotate,
+            ranges=ranges,
+            observer=chosen_observer(method, percentile),
+            samples=samples,
+            memory=memory,
             instruments=(clock, *bar),
         )
         explained = [one for name in explain for one in find_assignments(result.plan, name)]

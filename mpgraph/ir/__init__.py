@@ -65,7 +65,7 @@ from mpgraph.ir.edits import (
     insert_behind,
     insert_cast,
 )
-from mpgraph.ir.fingerprint import fingerprint
+from mpgraph.ir.fingerprint import content_fingerprint, fingerprint
 from mpgraph.ir.inlining import inline_functions
 from mpgraph.ir.load import load, load_with_refusals
 from mpgraph.ir.memory import paused_gc
@@ -149,6 +149,7 @@ __all__ = [
     "check_model",
     "clone",
     "constant_tensor",
+    "content_fingerprint",
     "contradict",
     "converted_tensor",
     "copy_function",

@@ -43,7 +43,9 @@ def constant_tensor(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
         if attribute.is_ref():
             return None
         if attribute.type == AttributeType.TENSOR:
-            return attribute.as_tensor()
+            # as_tensor() checks against a Protocol class, which takes 0.2 ms a tensor.
+            found: onnx_ir.TensorProtocol = attribute.value
+            return found
         if name == "value_float":
             return onnx_ir.tensor(attribute.as_float(), DataType.FLOAT)
         if name == "value_floats":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ANNOTATE", "APPLY", "CONVERT", "CONVERT_WITH_DATA", "QUANTIZE"]
+__all__ = ["ANNOTATE", "APPLY", "CONVERT", "CONVERT_WITH_DATA", "OBSERVE", "QUANTIZE"]
 
 _PREPARE = "check-policy,normalize,specialize-functions,convert-opset,fold,fold-batch-norm"
 _NARROW = (
@@ -20,11 +20,16 @@ _REFINE = "refine-accuracy{{tolerance={tolerance}}}"
 CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}"
 """The main job, with evidence measured on data."""
 
+_CALIBRATE = "calibrate{{force={allow_slow}}}"
+
 QUANTIZE = (
-    "calibrate,plan-quantization{{force={allow_slow}}},optimize-weights,insert-quantizers,"
-    "quantize-dynamically,quantize-weights,pack-weights,fold"
+    f"{_CALIBRATE},plan-quantization{{{{force={{allow_slow}}}}}},optimize-weights,"
+    "insert-quantizers,quantize-dynamically,quantize-weights,pack-weights,fold"
 )
 """What follows where a policy quantizes, on the model with the float dtypes that it got."""
 
 ANNOTATE = "annotate-dtypes"
 """What says in the model which dtypes it has, and why, for those who look at it."""
+
+OBSERVE = f"{CONVERT},{_CALIBRATE}"
+"""Up to the ranges of the values that quantization needs, on static evidence."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mpgraph.report.audit_text import render_audit
 from mpgraph.report.bench_text import render_bench
+from mpgraph.report.calibration_text import render_calibration
 from mpgraph.report.comparison_text import render_comparison
 from mpgraph.report.conversion_text import render_conversion
 from mpgraph.report.diff_text import render_diff, render_whole_diff
@@ -13,6 +14,7 @@ from mpgraph.report.policy_text import render_policy
 __all__ = [
     "render_audit",
     "render_bench",
+    "render_calibration",
     "render_comparison",
     "render_conversion",
     "render_diff",

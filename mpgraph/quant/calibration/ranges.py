@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
 from mpgraph import ir
-from mpgraph.errors import DataError, OutputError
+from mpgraph.errors import DataError
+from mpgraph.ir.destination import Destination
 from mpgraph.quant.observers import Accumulator, LeftOut, Observer, Range
 
 __all__ = ["FORMAT", "Calibration"]
@@ -25,7 +26,7 @@ class Calibration:
     """What was seen of the values of one model.
 
     Attributes:
-        fingerprint: Fingerprint of the model.
+        fingerprint: Which model it is, as ``ir.content_fingerprint`` says.
         observer: How ranges are taken.
         accumulators: What was seen, by value name.
         aliases: Values that hold the same elements as one of these.
@@ -42,10 +43,10 @@ class Calibration:
     samples: int = 0
     label: str = ""
 
-    @property
-    def names(self) -> tuple[str, ...]:
+    @cached_property
+    def names(self) -> Collection[str]:
         """All values that have a range."""
-        return (*self.accumulators, *self.aliases)
+        return dict.fromkeys((*self.accumulators, *self.aliases)).keys()
 
     def range(self, name: str, levels: int = 256, symmetric: bool = False) -> Range:
         """The range of a value for a format of so many levels.
@@ -69,7 +70,7 @@ class Calibration:
         Raises:
             DataError: It is one of another model.
         """
-        if ir.fingerprint(model) != self.fingerprint:
+        if ir.content_fingerprint(model) != self.fingerprint:
             raise DataError("ranges", *_FOREIGN)
 
     def merge(self, *others: Calibration) -> Calibration:
@@ -86,13 +87,9 @@ class Calibration:
         Raises:
             OutputError: The file cannot be written.
         """
-        written = Path(f"{os.fspath(path)}.part")
-        try:
-            written.write_text(json.dumps(self.get_config(), indent=1), encoding="utf-8")
-            written.replace(path)
-        except OSError as error:
-            rule = f"cannot be written: {error.strerror or error}"
-            raise OutputError(str(path), rule) from error
+        text = json.dumps(self.get_config(), indent=1, allow_nan=False)
+        with Destination() as destination, destination.file(Path(path)) as file:
+            file.write(text.encode())
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Calibration:
@@ -161,20 +158,21 @@ class Calibration:
         if other.fingerprint != self.fingerprint:
             raise DataError("ranges", *_FOREIGN)
         if other.observer != self.observer:
-            rule = f"were observed as {other.observer} and as {self.observer}"
-            raise DataError("ranges", rule, "use one observer")
+            rule = f"were found by {self.observer.label} and by {other.observer.label}"
+            raise DataError("ranges", rule, "merge ranges of one method and its parameters")
         merged = dict(self.accumulators)
         for name, one in other.accumulators.items():
             later = one.later(self.samples)
             merged[name] = merged[name].merge(later) if name in merged else later
-        aliases = {**self.aliases, **other.aliases}
+        joined = {**self.aliases, **other.aliases}
+        aliases = {name: one for name, one in joined.items() if name not in merged}
         missing = {**self.missing, **other.missing}
         return Calibration(
             self.fingerprint,
             self.observer,
             merged,
-            {name: one for name, one in aliases.items() if name not in merged},
-            {name: why for name, why in missing.items() if name not in merged},
+            aliases,
+            {name: why for name, why in missing.items() if not (name in merged or name in aliases)},
             self.samples + other.samples,
             ", ".join(dict.fromkeys(filter(None, (self.label, other.label)))),
         )
@@ -182,6 +180,6 @@ class Calibration:
 
 _FOREIGN = (
     "were found on another model: the fingerprints differ",
-    "calibrate this model; any change of its graph makes it another one",
+    "calibrate this model; any change of its graph or weights makes it another one",
 )
 _WRITER = "`mpgraph calibrate MODEL --data D -o ranges.json` writes one"

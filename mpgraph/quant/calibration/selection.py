@@ -11,7 +11,7 @@ from mpgraph import ir
 from mpgraph.analysis.dtype_flow import TypeFlow, infer_types
 from mpgraph.errors import DataError
 
-__all__ = ["QUANTIZABLE", "Selection", "select_values"]
+__all__ = ["QUANTIZABLE", "Selection", "computed_floats", "select_values"]
 
 QUANTIZABLE = frozenset(
     {
@@ -48,7 +48,6 @@ _ACTIVATIONS = frozenset({"Relu", "Clip"})
 _NORMALIZATION = "BatchNormalization"
 # Their results hold the elements of their first operand, each once.
 _REARRANGE = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
-_CONSTANTS = frozenset({"Constant", "ConstantOfShape"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +83,9 @@ def select_values(
         DataError: A name is not that of a float value that is computed.
     """
     flow = infer_types(model)
-    named = {value.name: value for value in _float_values(model, flow) if value.name}
-    counts = Counter(value.name or "" for value in _float_values(model, flow))
+    floats = list(computed_floats(model, flow))
+    named = {value.name: value for value in floats if value.name}
+    counts = Counter(value.name or "" for value in floats)
     wanted = _read_or_written(model, named) if values is None else list(dict.fromkeys(values))
     for name in wanted:
         if name not in named:
@@ -102,10 +102,11 @@ def select_values(
     )
 
 
-def _float_values(model: ir.Model, flow: TypeFlow) -> Iterator[ir.Value]:
+def computed_floats(model: ir.Model, flow: TypeFlow) -> Iterator[ir.Value]:
+    """All named float tensors that are computed or given when the model runs."""
     for scope in ir.graphs(model):
         produced = [
-            out for node in scope.graph for out in node.outputs if node.op_type not in _CONSTANTS
+            out for node in scope.graph for out in node.outputs if node.op_type != "Constant"
         ]
         for value in (*scope.graph.inputs, *produced):
             tensor = str(flow.type(value)).startswith("tensor(")
@@ -116,17 +117,21 @@ def _float_values(model: ir.Model, flow: TypeFlow) -> Iterator[ir.Value]:
 def _read_or_written(model: ir.Model, named: Mapping[str, ir.Value]) -> list[str]:
     found: dict[str, None] = {}
     for scope in ir.graphs(model):
-        defaults = scope.graph.initializers
         for node in scope.graph:
             if node.op_type not in QUANTIZABLE:
                 continue
             for value in (*node.inputs, *node.outputs):
                 name = value.name if value is not None else None
-                if value is None or name not in named or name in defaults:
+                if value is None or name not in named or value.is_initializer():
                     continue
-                if not _is_inside_a_kernel(value):
+                if not _is_constant(value) and not _is_inside_a_kernel(value):
                     found[value.name or ""] = None
     return list(found)
+
+
+def _is_constant(value: ir.Value) -> bool:
+    producer = value.producer()
+    return producer is not None and producer.op_type == "ConstantOfShape"
 
 
 def _is_inside_a_kernel(value: ir.Value) -> bool:

@@ -3,7 +3,7 @@
 from mpgraph.quant.observers.accumulator import Accumulator, Range
 from mpgraph.quant.observers.masks import LeftOut
 from mpgraph.quant.observers.observer import METHODS, Method, Observer
-from mpgraph.quant.observers.summary import ORDINARY_BELOW, PART, Summary, summarize, thinned
+from mpgraph.quant.observers.summary import ORDINARY_BELOW, PART, Summary, summarize, summarize_part
 
 __all__ = [
     "METHODS",
@@ -16,5 +16,5 @@ __all__ = [
     "Range",
     "Summary",
     "summarize",
-    "thinned",
+    "summarize_part",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from mpgraph.quant.observers.masks import LeftOut
 from mpgraph.quant.observers.summary import Summary
+from mpgraph.quant.observers.tally import Tally
 
 __all__ = ["Accumulator", "Range"]
 
@@ -53,6 +54,10 @@ class Accumulator(Protocol):
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
         """Masks that were kept out of the range."""
+
+    @property
+    def tally(self) -> Tally:
+        """Counts and extremes of everything seen."""
 
     def update(self, array: np.ndarray[Any, Any], sample: int = 0) -> None:
         """Add an array of any shape and number dtype; ``sample`` is its place in the data."""

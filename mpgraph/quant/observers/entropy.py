@@ -13,6 +13,8 @@ from mpgraph.quant.observers.histogram import HALF, Bins
 __all__ = ["Entropy"]
 
 _CANDIDATES = 96
+# Where nearly everything saturates into one bin, a single bin describes it without any loss.
+_MOST_SATURATED = 0.1
 _Counts = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -22,7 +24,8 @@ class Entropy(FromHistogram):
 
     After S. Migacz, "8-bit Inference with TensorRT", GPU Technology Conference 2017: elements
     beyond a threshold saturate, those within are spread over the levels; over all thresholds the
-    divergence of the two distributions is least. Here over 4,096 bins of magnitudes.
+    divergence of the two distributions is least. Here over 4,096 bins of magnitudes, and over
+    thresholds beyond which a tenth of the elements lies at most.
     """
 
     def find(
@@ -48,7 +51,10 @@ def best_threshold(magnitudes: _Counts, levels: int) -> int:
     shape[0] = shape[1] if used > 1 else shape[0]
     if used <= levels or not shape.any():
         return used
-    ends = np.unique(np.linspace(levels, used, _CANDIDATES).astype(int))
+    kept = np.cumsum(shape)
+    least = int(np.searchsorted(kept, (1 - _MOST_SATURATED) * kept[-1])) + 1
+    # From the largest down, because the first of equal losses is taken.
+    ends = np.unique(np.linspace(used, max(levels, least), _CANDIDATES).astype(int))[::-1]
     losses = [_divergence(shape, int(end), levels) for end in ends]
     return int(ends[int(np.argmin(losses))])
 

@@ -23,7 +23,7 @@ class FromHistogram(MinMax):
     """Extremes and a histogram; exact in any order.
 
     Extremes are those of all elements; of an array of more than ``PART`` elements, evenly spaced
-    ones enter the histogram. A range never passes the extremes.
+    ones enter the histogram, each for as many as it stands for. A range never passes the extremes.
     """
 
     histogram: Histogram = field(default_factory=Histogram)
@@ -31,7 +31,7 @@ class FromHistogram(MinMax):
     def add(self, summary: Summary, sample: int = 0) -> None:
         """Add a summarized array."""
         self.tally = self.tally.merge(Tally.of(summary))
-        self.histogram.add(summary.part)
+        self.histogram.add(summary.part, summary.step)
 
     def merge(self, other: Self) -> Self:
         """A new accumulator over what both saw."""

@@ -60,20 +60,20 @@ class Histogram:
     counts: _Counts = field(default_factory=lambda: np.zeros(2 * HALF, np.int64))
     bands: dict[int, _Counts] = field(default_factory=dict)
 
-    def add(self, values: np.ndarray[Any, Any]) -> None:
-        """Count finite values, float32 or float64."""
+    def add(self, values: np.ndarray[Any, Any], weight: int = 1) -> None:
+        """Count finite values, float32 or float64, each ``weight`` times."""
         if values.size == 0:
             return
         largest = max(-float(values.min()), float(values.max()))
         if largest >= ORDINARY_BELOW:
             outlying = np.abs(values) >= ORDINARY_BELOW
-            self._add_bands(values[outlying])
+            self._add_bands(values[outlying], weight)
             values = values[~outlying]
             largest = float(np.abs(values).max(initial=-1.0))
             if largest < 0:
                 return
         self._widen(_exponent_for(largest))
-        self.counts += np.bincount(self._indices(values), minlength=2 * HALF)
+        self.counts += np.bincount(self._indices(values), minlength=2 * HALF) * weight
 
     def merge(self, other: Histogram) -> Histogram:
         """The histogram over what both counted."""
@@ -132,14 +132,14 @@ class Histogram:
         indices += HALF
         return indices
 
-    def _add_bands(self, values: np.ndarray[Any, Any]) -> None:
+    def _add_bands(self, values: np.ndarray[Any, Any], weight: int) -> None:
         fractions, exponents = np.frexp(values)
         # A fraction lies in [0.5, 1), or in (-1, -0.5] for a negative value.
         inner = np.floor(fractions.astype(np.float64) * HALF).astype(np.int64)
         inner = np.where(values < 0, np.minimum(inner + HALF, _PER_BAND - 1), inner - _PER_BAND)
         keys = np.where(values < 0, -exponents, exponents)
         for key in np.unique(keys).tolist():
-            counts = np.bincount(inner[keys == key], minlength=_PER_BAND)
+            counts = np.bincount(inner[keys == key], minlength=_PER_BAND) * weight
             self.bands[key] = self.bands[key] + counts if key in self.bands else counts
 
 
@@ -166,7 +166,10 @@ def _packed(counts: _Counts) -> str:
 
 
 def _unpacked(text: str, size: int) -> _Counts:
-    counts = np.frombuffer(zlib.decompress(base64.b64decode(text)), "<i8").astype(np.int64)
+    try:
+        counts = np.frombuffer(zlib.decompress(base64.b64decode(text)), "<i8").astype(np.int64)
+    except zlib.error as error:
+        raise ValueError(f"packed counts: {error}") from error
     if counts.size != size:
         raise ValueError(f"{size} counts expected, got {counts.size}")
     return counts

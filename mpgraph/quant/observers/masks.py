@@ -6,6 +6,7 @@ that takes them in has no levels left for the rest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,6 +19,15 @@ GAP = 8.0
 
 SHARE = 1e-3
 """Masks that something was added to make up at least this share of the elements."""
+
+LARGE_SHARE = 2e-2
+"""So many must they be where the evidence is weaker.
+
+One hot channel, or the first token of each text, is far from the rest too, but is few elements.
+"""
+
+TIGHT = 1e-2
+"""Evidence is strong where the rest spans at most this share of the constant."""
 
 # No activation of a working model is that large.
 _ABSURD = 1e30
@@ -84,18 +94,25 @@ def _evidence(group: list[Band], low: float, high: float, count: int) -> str:
     # A rest of one value, such as the zeros of the mask itself, needs no levels of its own.
     if low >= high or _least(whole) < GAP * max(-low, high):
         return ""
-    if whole.low == whole.high and whole.count > 1:
-        return f"the same value {whole.count} times, far from the rest"
     if _least(whole) >= _ABSURD:
         return "near the limit of the dtype, far from the rest"
-    reach = 2 * (high - low)
+    if whole.low == whole.high and whole.count > 1:
+        known = any(math.isclose(-whole.low, constant, rel_tol=1e-6) for constant in _CONSTANTS)
+        if known or whole.count >= LARGE_SHARE * count:
+            return f"the same value {whole.count} times, far from the rest"
+    # What was added to the constant is like the rest, give or take.
+    reach = 1.5 * (high - low)
     for constant in _CONSTANTS:
-        for factor in (-1, -2):
-            centre = factor * constant
-            near = centre - reach <= whole.low and whole.high <= centre + reach
-            if near and -centre > GAP * reach / 4 and whole.count >= SHARE * count:
-                return f"{factor * constant:.6g} and what was added to it"
+        share = SHARE if high - low <= TIGHT * constant else LARGE_SHARE
+        if constant >= 2 * reach and whole.count >= share * count and _near(group, constant, reach):
+            return f"{-constant:.6g} and what was added to it"
     return ""
+
+
+def _near(group: list[Band], constant: float, reach: float) -> bool:
+    """Whether all elements are near minus the constant, or twice that where two masks met."""
+    ends = [end for band in group for end in (band.low, band.high)]
+    return all(min(abs(end + constant), abs(end + 2 * constant)) <= reach for end in ends)
 
 
 def _joined(bands: list[Band]) -> Band:

@@ -45,7 +45,12 @@ class MovingAverage:
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
         """Masks that were kept out of the range."""
-        return self._total().left_out
+        return self.tally.left_out
+
+    @property
+    def tally(self) -> Tally:
+        """Counts and extremes of all samples together."""
+        return reduce(Tally.merge, self.samples.values(), Tally())
 
     def update(self, array: np.ndarray[Any, Any], sample: int = 0) -> None:
         """Add an array; several of one sample count as one."""
@@ -76,7 +81,7 @@ class MovingAverage:
         Raises:
             DataError: No finite element was seen.
         """
-        total = self._total()
+        total = self.tally
         checked_extremes(total)
         masks = {key for group in total.left_out for key in group.keys}
         average: np.ndarray[Any, Any] | None = None
@@ -100,6 +105,3 @@ class MovingAverage:
         """The accumulator of what ``get_config`` gave."""
         samples = {int(key): Tally.from_config(one) for key, one in config["samples"].items()}
         return cls(config["momentum"], samples)
-
-    def _total(self) -> Tally:
-        return reduce(Tally.merge, self.samples.values(), Tally())

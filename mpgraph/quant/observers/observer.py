@@ -51,6 +51,18 @@ class Observer:
             raise DataError("observer", f"momentum {self.momentum} is not in (0, 1]")
 
     @property
+    def label(self) -> str:
+        """The method with what it depends on, such as ``percentile 99.9``."""
+        parts = [self.method.replace("_", " ")]
+        if self.method == "percentile":
+            parts.append(f"{self.percentile:g}")
+        if self.method == "moving_average":
+            parts.append(f"of momentum {self.momentum:g}")
+        if self.axis is not None:
+            parts.append(f"per index of axis {self.axis}")
+        return " ".join(parts)
+
+    @property
     def in_order(self) -> bool:
         """Whether arrays have to be told apart by sample."""
         return self.method == "moving_average"

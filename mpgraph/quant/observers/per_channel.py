@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from mpgraph.errors import DataError
 from mpgraph.quant.observers.accumulator import Accumulator, Range
 from mpgraph.quant.observers.masks import LeftOut
 from mpgraph.quant.observers.summary import Summary
+from mpgraph.quant.observers.tally import Tally
 
 __all__ = ["PerChannel"]
 
@@ -44,6 +46,11 @@ class PerChannel:
     def left_out(self) -> tuple[LeftOut, ...]:
         """Masks that were kept out of the ranges."""
         return tuple(group for one in self.channels for group in one.left_out)
+
+    @property
+    def tally(self) -> Tally:
+        """Counts and extremes of all channels together."""
+        return reduce(Tally.merge, (one.tally for one in self.channels), Tally())
 
     def update(self, array: np.ndarray[Any, Any], sample: int = 0) -> None:
         """Add an array.

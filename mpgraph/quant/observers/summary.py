@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ORDINARY_BELOW", "PART", "Band", "Summary", "bands_of", "summarize", "thinned"]
+__all__ = ["ORDINARY_BELOW", "PART", "Band", "Summary", "summarize", "summarize_part"]
 
 ORDINARY_BELOW = 64.0
 """Magnitudes from here on are counted by power of two, so that masks among them can be told."""
@@ -49,6 +49,7 @@ class Summary:
             +inf and -inf where there is none.
         bands: The other finite elements by exponent e, negative for negative elements.
         part: Finite elements for a histogram, at most ``PART``.
+        step: How many elements each of these stands for.
     """
 
     count: int
@@ -57,6 +58,7 @@ class Summary:
     high: float
     bands: Mapping[int, Band] = field(default_factory=dict)
     part: np.ndarray[Any, Any] = field(default_factory=lambda: np.zeros(0, np.float32))
+    step: int = 1
 
 
 def summarize(array: np.ndarray[Any, Any]) -> Summary:
@@ -68,22 +70,51 @@ def summarize(array: np.ndarray[Any, Any]) -> Summary:
         return Summary(0, 0, np.inf, -np.inf, part=flat)
     low, high = _extremes(flat)
     if low > -ORDINARY_BELOW and high < ORDINARY_BELOW:
-        return Summary(flat.size, 0, low, high, part=thinned(flat))
+        step = _step(flat.size)
+        return Summary(flat.size, 0, low, high, part=flat[::step], step=step)
     return _with_bands(flat)
 
 
-def thinned(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Every k-th element of a flat array; k is odd, and the least that leaves ``PART`` or fewer.
+def summarize_part(
+    count: int, nonfinite: int, low: float, high: float, part: np.ndarray[Any, Any], step: int
+) -> Summary:
+    """The summary of an array of which only some elements are at hand.
+
+    Where elements that are not ordinary are among them, the part stands for the rest: its bands
+    are those of the array, but for the extremes.
+
+    Args:
+        count: Elements of the array.
+        nonfinite: NaN and infinite ones among them.
+        low, high: Least and greatest finite element; +inf and -inf where there is none.
+        part: Every ``step``-th element, finite ones only, at most ``PART``.
+        step: How many elements each of the part stands for.
+    """
+    if low > -ORDINARY_BELOW and high < ORDINARY_BELOW:
+        return Summary(count, nonfinite, low, high, {}, part, step)
+    seen = summarize(part)
+    ordinary, bands = [seen.low, seen.high], {}
+    for key, band in seen.bands.items():
+        bands[key] = Band(band.count * step, band.low, band.high)
+    for end in (low, high):
+        if abs(end) < ORDINARY_BELOW:
+            ordinary = [min(ordinary[0], end), max(ordinary[1], end)]
+        elif np.isfinite(end):
+            ((key, one),) = _bands_of(np.array([end])).items()
+            known = bands.get(key, one)
+            bands[key] = Band(known.count, min(known.low, end), max(known.high, end))
+    return Summary(count, nonfinite, ordinary[0], ordinary[1], bands, part, step)
+
+
+def _step(size: int) -> int:
+    """The least odd step that leaves ``PART`` elements or fewer.
 
     An odd step meets every column of the even row lengths that activations have.
     """
-    if flat.size <= PART:
-        return flat
-    step = -(-flat.size // PART)
-    return flat[:: step + 1 - step % 2]
+    return -(-size // PART) | 1
 
 
-def bands_of(values: np.ndarray[Any, Any]) -> dict[int, Band]:
+def _bands_of(values: np.ndarray[Any, Any]) -> dict[int, Band]:
     """Finite values that are not ordinary, by signed exponent."""
     exponents = np.frexp(values)[1]
     keys = np.where(values < 0, -exponents, exponents)
@@ -108,11 +139,13 @@ def _with_bands(flat: np.ndarray[Any, Any]) -> Summary:
     kept = flat if finite.all() else flat[finite]
     outlying = np.abs(kept) >= ORDINARY_BELOW
     ordinary = kept[~outlying]
+    step = _step(kept.size)
     return Summary(
         flat.size,
         flat.size - kept.size,
         float(ordinary.min(initial=np.inf)),
         float(ordinary.max(initial=-np.inf)),
-        bands_of(kept[outlying]),
-        thinned(kept),
+        _bands_of(kept[outlying]),
+        kept[::step],
+        step,
     )

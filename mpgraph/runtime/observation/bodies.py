@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mpgraph import ir
-from mpgraph.runtime.observation.observed import Reduced
+from mpgraph.runtime.observation.observed import Reduced, odd_step
 from mpgraph.runtime.statistics_function import DOMAIN, Builder, statistics_function
 
 __all__ = ["BODY_PART", "add_body_rows", "rows_of"]
@@ -54,7 +54,12 @@ def rows_of(rows: np.ndarray[Any, Any]) -> Iterator[Reduced]:
         if count:
             part = row[_HEAD:]
             yield Reduced(
-                count, nonfinite, -float(row[3]), float(row[2]), part[np.isfinite(part)].copy()
+                count,
+                nonfinite,
+                -float(row[3]),
+                float(row[2]),
+                part[np.isfinite(part)].copy(),
+                odd_step(count, BODY_PART),
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from mpgraph.errors import DataError
@@ -25,69 +25,90 @@ class ObservationPass:
     reduced: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All values of the pass."""
+        return (*self.whole, *self.reduced, *self.bodies)
+
+    def without(self, gone: Container[str]) -> ObservationPass:
+        """The pass without some of its values."""
+        whole, reduced, bodies = (
+            tuple(name for name in names if name not in gone)
+            for names in (self.whole, self.reduced, self.bodies)
+        )
+        return ObservationPass(whole, reduced, bodies)
+
 
 def plan_passes(
-    sizes: Mapping[str, ValueSize], budget_bytes: int, *, part: int, reducible: bool
+    sizes: Mapping[str, ValueSize],
+    budget_bytes: int,
+    *,
+    part: int,
+    reducible: bool,
+    rows: Mapping[str, int] | None = None,
 ) -> list[ObservationPass]:
-    """As few passes as the budget allows; one wherever values can be reduced in the graph.
-
-    The largest values are reduced first. Those in which masks or non-finite elements were met are
-    the last to be, because they would have to leave the graph after all.
+    """As few passes as the budget allows; the largest values are reduced where they must be.
 
     Args:
-        sizes: Size of each value.
+        sizes: Size of each value of the main graph.
         budget_bytes: Bound of what leaves the graph in one run.
         part: How many elements a reduced value hands out.
-        reducible: Whether float32 values may be reduced.
+        reducible: Whether values may be reduced in the graph at all.
+        rows: Values of bodies, with the bytes of their rows in one run as far as they are known.
 
     Raises:
         DataError: A single value is larger than the budget and cannot be reduced.
     """
-    whole = dict(sizes)
-    reduced = []
-    total = sum(size.bytes for size in sizes.values())
-    order = sorted(sizes, key=lambda name: (sizes[name].suspicious, -sizes[name].bytes))
-    for name in order:
-        size = sizes[name]
-        saved = size.bytes - _reduced_bytes(part)
-        if total <= budget_bytes or not reducible:
-            break
-        if size.reducible and saved > 0:
-            reduced.append(name)
-            del whole[name]
-            total -= saved
-    batches = _batches(whole, budget_bytes - len(reduced) * _reduced_bytes(part), budget_bytes)
-    first, *others = batches or [()]
-    if not first and not reduced:
-        return []
-    inside = set(reduced)
-    in_order = tuple(name for name in sizes if name in inside)
-    return [ObservationPass(first, in_order), *(ObservationPass(batch) for batch in others)]
+    inside = _to_reduce(sizes, budget_bytes, _reduced_bytes(part)) if reducible else set()
+    costs = {
+        name: _reduced_bytes(part) if name in inside else size.bytes for name, size in sizes.items()
+    }
+    bodies = rows or {}
+    return [
+        ObservationPass(
+            tuple(name for name in batch if name in sizes and name not in inside),
+            tuple(name for name in batch if name in inside),
+            tuple(name for name in batch if name in bodies),
+        )
+        for batch in _batches({**costs, **bodies}, budget_bytes)
+    ]
 
 
 def _reduced_bytes(part: int) -> int:
     return 32 + 4 * part
 
 
-def _batches(
-    whole: Mapping[str, ValueSize], first_budget: int, budget: int
-) -> list[tuple[str, ...]]:
-    batches: list[tuple[str, ...]] = []
-    batch: list[str] = []
-    left = first_budget
-    for name, size in whole.items():
-        if size.bytes > budget:
-            raise DataError(
-                f"value {name!r}",
-                f"takes {size.bytes / 1e6:.4g} MB by itself, more than the {budget / 1e6:.4g} MB "
-                "of memory",
-                f"give at least {size.bytes // 10**6 + 1}MB of memory, or smaller samples",
-            )
-        if size.bytes > left and (batch or not batches):
-            batches.append(tuple(batch))
-            batch, left = [], budget
-        batch.append(name)
-        left -= size.bytes
-    if batch:
-        batches.append(tuple(batch))
+def _to_reduce(sizes: Mapping[str, ValueSize], budget_bytes: int, reduced_bytes: int) -> set[str]:
+    total = sum(size.bytes for size in sizes.values())
+    chosen: set[str] = set()
+    for name in sorted(sizes, key=lambda name: -sizes[name].bytes):
+        saved = sizes[name].bytes - reduced_bytes
+        if total <= budget_bytes or saved <= 0:
+            break
+        if sizes[name].reducible:
+            chosen.add(name)
+            total -= saved
+    return chosen
+
+
+def _batches(costs: Mapping[str, int], budget_bytes: int) -> list[list[str]]:
+    batches: list[list[str]] = []
+    left = 0
+    for name, cost in costs.items():
+        _check_fits(name, cost, budget_bytes)
+        if cost > left or not batches:
+            batches.append([])
+            left = budget_bytes
+        batches[-1].append(name)
+        left -= cost
     return batches
+
+
+def _check_fits(name: str, cost: int, budget_bytes: int) -> None:
+    if cost > budget_bytes:
+        raise DataError(
+            f"value {name!r}",
+            f"takes {cost / 1e6:.4g} MB by itself, more than the {budget_bytes / 1e6:.4g} MB "
+            "of memory",
+            f"give at least {cost // 10**6 + 1}MB of memory, or smaller samples",
+        )

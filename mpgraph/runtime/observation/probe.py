@@ -21,13 +21,16 @@ class ValueSize:
 
     Attributes:
         bytes: Of its largest array.
-        suspicious: Whether it held elements that are not ordinary.
-        reducible: Whether it can be reduced in the graph without a loss: it is float32.
+        reducible: Whether it can be reduced in the graph without a loss: it is float32, and no
+            element was met that is not ordinary.
     """
 
     bytes: int
-    suspicious: bool = False
     reducible: bool = True
+
+    def merge(self, other: ValueSize) -> ValueSize:
+        """What both say of one value."""
+        return ValueSize(max(self.bytes, other.bytes), self.reducible and other.reducible)
 
 
 def probe(
@@ -59,7 +62,7 @@ def probe(
             sizes[name] = max(sizes[name], math.ceil(count * dtypes[name].itemsize))
             suspicious[name] |= is_suspicious(row, count, limit)
     return {
-        name: ValueSize(sizes[name], suspicious[name], dtypes[name] == ir.DataType.FLOAT)
+        name: ValueSize(sizes[name], dtypes[name] == ir.DataType.FLOAT and not suspicious[name])
         for name in names
     }
 
