@@ -23,8 +23,9 @@ CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}
 _CALIBRATE = "calibrate{{force={allow_slow}}}"
 
 QUANTIZE = (
-    f"{_CALIBRATE},plan-quantization{{{{force={{allow_slow}}}}}},optimize-weights,"
-    "insert-quantizers,quantize-dynamically,quantize-weights,pack-weights,fold"
+    f"capture-activations,smooth-activations,measure-quantization,{_CALIBRATE},"
+    "plan-quantization{{force={allow_slow}}},optimize-weights,insert-quantizers,"
+    "quantize-dynamically,quantize-recurrent,quantize-weights,pack-weights,fold"
 )
 """What follows where a policy quantizes, on the model with the float dtypes that it got."""
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from mpgraph import ir
+from mpgraph.errors import PlanError
 
 __all__ = [
     "Form",
@@ -21,7 +22,17 @@ __all__ = [
 
 Optimize = Literal["range", "mse", "gptq", "gptq-ordered", "awq"]
 
-Form = Literal["static", "dynamic", "weights", "packed", "rows", "float"]
+Form = Literal[
+    "static",
+    "dynamic",
+    "dynamic_rows",
+    "recurrent",
+    "weights",
+    "packed",
+    "rows",
+    "given",
+    "float",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +46,11 @@ class PlannedNode:
         scope: Its module path.
         mode: The name of its quantization mode.
         form: ``static`` computes on operands that are quantized with known scales, ``dynamic``
-            quantizes its activation when it runs, ``weights`` reads dequantized weights, ``packed``
-            becomes MatMulNBits, ``rows`` gathers quantized rows of a table and dequantizes them,
-            ``float`` stays as it is.
+            quantizes its activation when it runs, ``dynamic_rows`` each row of it by a range of its
+            own, ``recurrent`` does so at every step of an LSTM, ``weights`` reads dequantized
+            weights, ``packed`` becomes MatMulNBits, ``rows`` gathers quantized rows of a table and
+            dequantizes them, ``given`` is quantized in the model as it was given, ``float`` stays
+            as it is.
         counts: Whether it is one of the nodes that the mode is for: those that hold weights or
             multiply. The others only pass quantized numbers on.
         reason: Why, as a phrase.
@@ -131,8 +144,14 @@ class QuantizationPlan:
 
     @property
     def quantized(self) -> int:
-        """How many of these are quantized."""
+        """How many of these are quantized, those included that were so before."""
         return sum(node.counts and node.form != "float" for node in self.nodes)
+
+    @cached_property
+    def forms(self) -> Counter[Form]:
+        """How many of them have each form, the most frequent first."""
+        forms = Counter(node.form for node in self.nodes if node.counts)
+        return Counter(dict(forms.most_common()))
 
     @cached_property
     def left(self) -> Counter[str]:
@@ -146,6 +165,24 @@ class QuantizationPlan:
     def by_reader(self) -> Mapping[str, PlannedWeight]:
         """The constants by the operand that reads them."""
         return {weight.reader: weight for weight in self.weights}
+
+    @cached_property
+    def by_name(self) -> Mapping[tuple[str, str], PlannedNode]:
+        """The nodes that have a name, by it and their operator; the first of several."""
+        named = [((node.name, node.op_type), node) for node in self.nodes if node.name]
+        return dict(reversed(named))
+
+    @cached_property
+    def by_key(self) -> Mapping[str, PlannedNode]:
+        """The nodes by key."""
+        return {node.key: node for node in self.nodes}
+
+    def find(self, key: str, name: str, op_type: str) -> PlannedNode | None:
+        """What becomes of a node: found by its name, and one without a name by its key."""
+        if name:
+            return self.by_name.get((name, op_type))
+        found = self.by_key.get(key)
+        return found if found is not None and found.op_type == op_type else None
 
     def nodes_of(self, *forms: Form) -> Iterator[tuple[PlannedNode, ir.Node]]:
         """The nodes that are quantized in one of some forms."""
@@ -161,3 +198,26 @@ class QuantizationPlan:
             "weights": [asdict(one) for one in self.weights],
             "warnings": list(self.warnings),
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> QuantizationPlan:
+        """The plan of what ``to_dict`` gave; it can be read, but no pass can carry it out.
+
+        Raises:
+            PlanError: The data is no such plan.
+        """
+        try:
+            return cls(
+                tuple(PlannedNode(**one) for one in data["nodes"]),
+                tuple(_activation(one) for one in data["activations"]),
+                tuple(PlannedWeight(**one) for one in data["weights"]),
+                tuple(data["warnings"]),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise PlanError(
+                "plan", f"its quantization is damaged: {error}", "write one with --dump-plan"
+            ) from error
+
+
+def _activation(data: Mapping[str, Any]) -> PlannedActivation:
+    return PlannedActivation(**{**data, "readers": tuple(data["readers"])})

@@ -46,6 +46,7 @@ class QuantizationRules:
         clippers: Operators that vanish into the quantization of their result.
         multiplies_activations: Whether an anchor may have no constant operand.
         dynamic: Operators that quantize their activation when the model runs.
+        recurrent: Those that do so at every step.
         weights: Operators that compute from quantized weights and float activations.
         packed: Whether weights alone are quantized in the form of MatMulNBits only.
         activation_dtypes: Activation dtypes that its kernels take, the preferred one of a width
@@ -55,6 +56,7 @@ class QuantizationRules:
         zero_points: Whether zero points other than the middle are allowed.
         quantizes_bias: Whether a bias is int32 with the scale of the products.
         per_axis_matmul: Whether a MatMul weight may have one scale per column.
+        fuses_float: Whether it fuses element-wise operators with float operators around them.
         missing: Why quantized activations gain nothing here; empty where they do.
     """
 
@@ -65,6 +67,7 @@ class QuantizationRules:
     clippers: Operators = frozenset()
     multiplies_activations: bool = False
     dynamic: Operators = frozenset()
+    recurrent: Operators = frozenset()
     weights: Operators = frozenset()
     packed: bool = False
     activation_dtypes: tuple[str, ...] = ("uint8",)
@@ -73,6 +76,7 @@ class QuantizationRules:
     zero_points: bool = True
     quantizes_bias: bool = True
     per_axis_matmul: bool = True
+    fuses_float: bool = False
     missing: str = ""
 
     def fuses(self, activation_dtype: str) -> bool:
@@ -120,7 +124,9 @@ def _cpu(_target: Target) -> QuantizationRules:
         movers=_MOVERS,
         clippers=frozenset(["Clip", "Relu"]),
         dynamic=frozenset(["Gemm", "MatMul"]),
+        recurrent=frozenset(["LSTM"]),
         weights=frozenset(["Gemm", "MatMul"]),
+        fuses_float=True,
         weight_bits=8 if _multiplies_exactly() else 7,
         # clip_quantizelinear.cc of onnxruntime 1.32 refuses to load a float8 zero point there.
         low_behind_clips=False,

@@ -176,7 +176,7 @@ def products():
         w=numbers.reshape(32, 32),
         v=numbers[:768].reshape(24, 32),
         b=np.ones(24, np.float32),
-        table=numbers.reshape(32, 32),
+        table=np.tile(numbers, 16).reshape(512, 32),
     )
 
 

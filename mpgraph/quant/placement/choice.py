@@ -12,6 +12,9 @@ from mpgraph.quant.plan import Form
 
 __all__ = ["Choice", "choose"]
 
+_FEW = 1 << 14
+"""Elements of a table below which four more kernels cost more than the bytes they save."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -21,13 +24,13 @@ class Choice:
         form: As in ``PlannedNode``.
         mode: The mode that holds, which may be the fallback of the one that was asked for.
         reason: Why, as a phrase.
-        instead: Whether the fallback is taken because there is no data.
+        lacking: Why the fallback of the mode is taken; empty where it is not.
     """
 
     form: Form
     mode: QuantizationMode
     reason: str
-    instead: bool = False
+    lacking: str = ""
 
 
 def choose(candidate: Candidate, demand: Demand) -> Choice:
@@ -57,7 +60,9 @@ def _opset_problem(candidate: Candidate, demand: Demand) -> str:
 
 def _rows(candidate: Candidate, demand: Demand) -> Choice:
     """Rows of a table are gathered as they are stored and dequantized each by its own scale."""
-    mode = candidate.mode
+    mode, table = candidate.mode, candidate.weight
+    if table is not None and table.tensor.size < _FEW and not demand.forces(candidate.node):
+        return _float(candidate, f"its table has {table.tensor.size} elements, too few to gain")
     if mode.weight_dtype in ("int8", "uint8") and mode.weight_bits == 8:
         return Choice("rows", mode, "a row takes a quarter of the bytes")
     return _float(candidate, f"{demand.target} gathers no {mode.weight_dtype} rows")
@@ -68,7 +73,7 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
     if demand.calibration is None:
         if mode.fallback is None:
             return _float(candidate, "static ranges need data, and none was given")
-        return replace(_with(candidate, mode.fallback, demand), instead=True)
+        return _with(candidate, mode.fallback, demand, "no data was given")
     multiplies = rules.multiplies_activations or demand.resolutions[node].explicit
     if candidate.weight is None and not multiplies:
         return _float(candidate, f"{demand.target} is slow where no operand is constant")
@@ -76,9 +81,9 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
     fused = node.op_type in rules.anchors and kernels
     if not fused and not demand.forces(node):
         if not kernels and mode.fallback is not None:
-            return _with(candidate, mode.fallback, demand)
-        missing = rules.missing or f"{demand.target} computes {node.op_type} in float"
-        return _float(candidate, missing)
+            lacking = f"{demand.target} computes nothing on {_width(mode)}-bit activations"
+            return _with(candidate, mode.fallback, demand, lacking)
+        return _float(candidate, rules.missing or _no_kernel(candidate, demand))
     problem = _without_range(candidate, demand) or _behind_clip(candidate, demand)
     if problem:
         return _float(candidate, problem)
@@ -96,8 +101,10 @@ def _dynamic(candidate: Candidate, demand: Demand) -> Choice:
         return Choice("dynamic", mode, f"{demand.target} quantizes its activation when it runs")
     if demand.forces(node) and not _is_float8(mode):
         return Choice("dynamic", mode, f"asked for, although {demand.target} computes it in float")
-    if _is_float8(mode) and demand.forces(node):
-        return Choice("weights", mode, "nothing quantizes to float8 when a model runs")
+    if _is_float8(mode):
+        if demand.forces(node):
+            return Choice("weights", mode, "nothing quantizes to float8 when a model runs")
+        return _float(candidate, f"{demand.target} quantizes nothing to float8 when it runs")
     return _float(candidate, f"{demand.target} has no dynamically quantized {node.op_type}")
 
 
@@ -113,8 +120,14 @@ def _weights(candidate: Candidate, demand: Demand) -> Choice:
     return Choice("weights", mode, "its weight is dequantized where it is used")
 
 
-def _with(candidate: Candidate, mode: QuantizationMode, demand: Demand) -> Choice:
-    return choose(replace(candidate, mode=mode), demand)
+def _with(candidate: Candidate, mode: QuantizationMode, demand: Demand, lacking: str) -> Choice:
+    return replace(choose(replace(candidate, mode=mode), demand), lacking=lacking)
+
+
+def _no_kernel(candidate: Candidate, demand: Demand) -> str:
+    if _is_float8(candidate.mode):
+        return f"{demand.target} computes nothing in float8"
+    return f"{demand.target} computes {candidate.node.op_type} in float"
 
 
 def _float(candidate: Candidate, reason: str) -> Choice:

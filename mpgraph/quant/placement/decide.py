@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow, element_counts
 from mpgraph.policy import QuantizationMode, Resolution
 from mpgraph.quant.calibration import Calibration
+from mpgraph.quant.form_errors import FormErrors
 from mpgraph.quant.formats import Layout, parameters_from_range
 from mpgraph.quant.placement.choice import Choice, choose
 from mpgraph.quant.placement.demand import Candidate, Demand, find_candidate
+from mpgraph.quant.placement.given import already_quantized
+from mpgraph.quant.placement.measured import preferred
+from mpgraph.quant.placement.recurrent import plan_recurrent
 from mpgraph.quant.placement.regions import Region, find_region
 from mpgraph.quant.placement.weights import activation_format, operand_weights, plan_weight
 from mpgraph.quant.plan import (
@@ -33,6 +38,7 @@ def decide(
     calibration: Calibration | None,
     *,
     force: bool = False,
+    errors: Mapping[ir.Node, FormErrors] | None = None,
 ) -> QuantizationPlan:
     """Plan the quantization of a model, which is not changed.
 
@@ -43,11 +49,12 @@ def decide(
         target: Where it shall run.
         calibration: Ranges of its values; None without data.
         force: Whether quantization that only loses time on the target is carried out too.
+        errors: What each form does to the result of a node, where that was measured.
     """
     opset = ir.opset_of("", model.opset_imports)
     rules = quantization_rules(target)
     demand = Demand(flow, resolutions, rules, target.name, calibration, opset, force)
-    planner = _Planner(demand, target)
+    planner = _Planner(demand, target, errors or {})
     scopes = tuple(ir.graphs(model))
     counts = element_counts(scopes, flow)
     for scope in scopes:
@@ -55,16 +62,25 @@ def decide(
     return planner.finish()
 
 
+class _Lacking(NamedTuple):
+    """Why a mode could not be carried out, and what is done instead."""
+
+    cause: str
+    mode: str
+    instead: QuantizationMode
+
+
 @dataclass
 class _Planner:
     demand: Demand
     target: Target
+    errors: Mapping[ir.Node, FormErrors]
     nodes: list[PlannedNode] = field(default_factory=list)
     activations: list[PlannedActivation] = field(default_factory=list)
     weights: list[PlannedWeight] = field(default_factory=list)
     places: dict[str, ir.Node] = field(default_factory=dict)
     graphs: dict[str, ir.Graph] = field(default_factory=dict)
-    dynamic_instead: int = 0
+    lacking: dict[_Lacking, list[bool]] = field(default_factory=dict)
 
     def plan_graph(self, scope: ir.GraphScope, counts: Mapping[ir.Value, int]) -> None:
         """Plan one graph: its static region as a whole, everything else node by node."""
@@ -73,18 +89,25 @@ class _Planner:
         self.graphs[scope.path] = scope.graph
         chosen: dict[ir.Node, tuple[Candidate, Choice]] = {}
         for node in scope.graph:
+            if self._add_given(node, keys[node]):
+                continue
             candidate = find_candidate(node, self.demand)
             if candidate is not None:
-                chosen[node] = candidate, choose(candidate, self.demand)
+                choice = choose(candidate, self.demand)
+                choice = preferred(candidate, choice, self.demand, self.errors)
+                chosen[node] = candidate, choice
         groups: dict[QuantizationMode, dict[ir.Node, Candidate]] = {}
         for node, (candidate, choice) in chosen.items():
             if choice.form == "static":
                 groups.setdefault(choice.mode, {})[node] = candidate
         for node, (candidate, choice) in chosen.items():
             self._add_node(node, keys[node], candidate.mode, choice, counts=True)
-            self.dynamic_instead += choice.instead
-            if choice.form in ("dynamic", "weights", "packed", "rows"):
+            self._note_fallback(candidate.mode, choice)
+            if choice.form not in ("static", "float"):
                 self._add_weight(candidate, choice, keys[node])
+        for planned, weights in plan_recurrent(scope.graph, keys, self.demand):
+            self.nodes.append(planned)
+            self.weights.extend(weights)
         for mode, anchors in groups.items():
             overhead = self.target.kernel_overhead_bytes
             region = find_region(scope.graph, mode, anchors, self.demand, counts, overhead)
@@ -101,12 +124,31 @@ class _Planner:
             self.graphs,
         )
 
+    def _add_given(self, node: ir.Node, key: str) -> bool:
+        """Note a node that the model quantizes already; tell whether it is one."""
+        mode = self.demand.mode(node)
+        reason = "" if mode is None else already_quantized(node)
+        if mode is None or not reason:
+            return False
+        self._add_node(node, key, mode, Choice("given", mode, reason), counts=True)
+        return True
+
+    def _note_fallback(self, mode: QuantizationMode, choice: Choice) -> None:
+        if choice.lacking:
+            taken = _Lacking(choice.lacking, mode.name, choice.mode)
+            self.lacking.setdefault(taken, []).append(choice.form != "float")
+
     def _warnings(self) -> Iterable[str]:
-        if self.dynamic_instead:
+        for taken, quantized in self.lacking.items():
+            done, total = sum(quantized), len(quantized)
+            rest = "" if done == total else ", the others stay float"
+            if taken.instead.ranges == "dynamic":
+                how = "takes ranges when the model runs"
+            else:
+                how = "quantizes weights alone"
             yield (
-                "no data was given, so ranges are taken when the model runs: activations of "
-                f"{self.dynamic_instead} nodes are quantized dynamically, or not at all where that "
-                "does not fuse"
+                f"{taken.cause}, so {taken.mode} {how}, as {taken.instead.name} does: "
+                f"{done} of {total} nodes{rest}"
             )
 
     def _add_node(

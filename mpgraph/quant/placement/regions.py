@@ -17,6 +17,8 @@ from mpgraph.analysis import Traffic, place
 from mpgraph.analysis.cost import Edge
 from mpgraph.policy import QuantizationMode
 from mpgraph.quant.placement.demand import Candidate, Demand
+from mpgraph.quant.placement.fusions import float_fusions
+from mpgraph.quant.placement.idle import without_idle
 
 __all__ = ["Region", "Role", "find_region"]
 
@@ -89,7 +91,8 @@ def find_region(
     allowed = [frozenset({_FLOAT, _QUANTIZED})] * len(layout.elements)
     allowed[_FIXED_FLOAT], allowed[_FIXED_QUANTIZED] = frozenset({_FLOAT}), frozenset({_QUANTIZED})
     traffic = Traffic(tuple(layout.elements), tuple(layout.edges()), overhead)
-    return layout.region(place(traffic, start, allowed))
+    labels = place(traffic, start, allowed)
+    return layout.region(without_idle(labels, traffic.edges, _QUANTIZED, _FIXED_QUANTIZED))
 
 
 def _roles(
@@ -98,12 +101,12 @@ def _roles(
     anchors: Mapping[ir.Node, Candidate],
     demand: Demand,
 ) -> Iterable[Role]:
-    rules = demand.rules
+    rules, whole = demand.rules, float_fusions(graph, demand)
     fused = rules.fuses(mode.activation_dtype or "int8")
     for node in graph:
         if node in anchors:
             yield _anchor(anchors[node], demand, fused=fused)
-        elif not fused:
+        elif not fused or node in whole:
             continue
         elif node.domain in ("", "ai.onnx") and demand.mode(node) == mode:
             if node.op_type in rules.carriers:

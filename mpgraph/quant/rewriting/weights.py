@@ -14,6 +14,7 @@ from mpgraph.quant.formats import Format, Layout, Parameters, raise_weight_scale
 from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant, find_constant
 from mpgraph.quant.plan import PlannedWeight
+from mpgraph.quant.rewriting.unread import remove_unread
 from mpgraph.quant.rewriting.writer import Writer
 from mpgraph.quant.weights import (
     QuantizedWeight,
@@ -96,10 +97,8 @@ class WeightStore:
     def remove_unread(self) -> None:
         """Remove the nodes between constants and their former readers, where nothing reads them."""
         for constant in self._constants.values():
-            for node in () if constant is None else reversed(constant.path):
-                read = any(value.uses() or value.is_graph_output() for value in node.outputs)
-                if node.graph is not None and not read:
-                    node.graph.remove(node, safe=True)
+            if constant is not None and constant.path:
+                remove_unread(constant.path[-1].outputs[0])
 
     def store(
         self,

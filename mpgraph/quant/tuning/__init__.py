@@ -1,0 +1,30 @@
+"""What is decided from samples of activations: forms by their error, smoothing, biases."""
+
+from mpgraph.quant.tuning.absorption import Absorber, find_absorbers
+from mpgraph.quant.tuning.error import (
+    RangeForm,
+    approximated,
+    form_errors,
+    product_error,
+    row_error,
+    weight_rounded,
+)
+from mpgraph.quant.tuning.products import Product, find_products
+from mpgraph.quant.tuning.rows import ActivationRows, Rows
+from mpgraph.quant.tuning.smoothing import smoothing_factors
+
+__all__ = [
+    "Absorber",
+    "ActivationRows",
+    "Product",
+    "RangeForm",
+    "Rows",
+    "approximated",
+    "find_absorbers",
+    "find_products",
+    "form_errors",
+    "product_error",
+    "row_error",
+    "smoothing_factors",
+    "weight_rounded",
+]
