@@ -27,10 +27,12 @@ from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map, conversion_pol
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.calibration import Calibration
 from mpgraph.quant.observers import Method, Observer
+from mpgraph.quant.refusal import refuse_nothing
 from mpgraph.ranges import as_calibration, as_observer
 from mpgraph.report.conversion import ConversionReport, take_inventory
 from mpgraph.runtime import DataSet, input_specs, load_data
 from mpgraph.runtime.checks import Checked, check_converted
+from mpgraph.runtime.quantizers import QuantizerAccount, take_account
 from mpgraph.targets import Target, get_target
 
 if TYPE_CHECKING:
@@ -52,13 +54,21 @@ class Conversion:
         model: The converted model; its weights are converted when they are read or saved.
         plan: Every decision with its reason.
         report: What changed and what was checked, in numbers.
-        quantization: What was quantized, in which form and why; None for a policy that does not.
     """
 
     model: ir.Model
     plan: Plan
     report: ConversionReport
-    quantization: QuantizationPlan | None = None
+
+    @property
+    def quantization(self) -> QuantizationPlan | None:
+        """What was quantized, in which form and why; None for a policy that does not quantize."""
+        return self.report.quantization
+
+    @property
+    def quantizers(self) -> QuantizerAccount | None:
+        """What a session makes of each Q/DQ that was inserted; None where it was not asked."""
+        return self.report.quantizers
 
     @cached_property
     def placement(self) -> Placement:
@@ -131,7 +141,8 @@ def convert(
         verify: ``structure`` checks the graph after every pass; ``load`` also runs ONNX's full
             checker and opens a session where the target is installed; ``full`` also compares
             outputs on ``data``.
-        allow_slow: Compute in a low dtype also where the target can only lose time by it.
+        allow_slow: Compute in a low dtype, and quantize, also where the target can only lose time
+            by it.
         tolerance: With ``data``, the largest error that rounding may cause in an output, over the
             output's range; parts of the model that add too much to it stay in float32.
         annotate: Whether to write the dtype of each value and node, and the reason, into its
@@ -147,6 +158,7 @@ def convert(
 
     Raises:
         InputError: The model, the policy, the target or the data cannot be used.
+        NothingQuantizedError: The policy quantizes, and nothing of the model could be.
         CheckError: The result failed a check; there is nothing to save.
     """
     _check_options(storage, verify, tolerance)
@@ -177,16 +189,22 @@ def convert(
         )
         watchers = (VerifyEach(), Reproducer(lambda: _fresh(source), weights=False), *instruments)
         run_pipeline(model, load_pipeline(text), facts, watchers)
-        checked = Checked()
+        quantization = facts.find(QuantizationPlan)
+        if quantization is not None:
+            refuse_nothing(quantization, facts.get(Plan).policy, chosen, forced=allow_slow)
+        checked: Checked = Checked()
+        account: QuantizerAccount | None = None
         if verify != "structure":
             compared = feeds if verify == "full" else None
             checked = check_converted(
                 _fresh(source), model, chosen.name, compared, keep_io_types=keep_io_types
             )
+            if quantization is not None:
+                account = take_account(model, chosen, checked.not_loaded)
         plan = facts.get(Plan)
         after = take_inventory(model, facts.find(TypeFlow) or infer_types(model))
-        report = ConversionReport(before, after, plan, checked)
-        return Conversion(model, plan, report, facts.find(QuantizationPlan))
+        report = ConversionReport(before, after, plan, checked, quantization, account)
+        return Conversion(model, plan, report)
 
 
 def _pipeline(policy: PolicyMap, has_data: bool, annotate: bool) -> str:

@@ -11,6 +11,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelFileError",
     "MpgraphError",
+    "NothingQuantizedError",
     "OutputError",
     "PassFailedError",
     "PipelineError",
@@ -109,3 +110,7 @@ class PassFailedError(CheckError):
 
 class ConversionError(CheckError):
     """A model could not be converted although the input was valid."""
+
+
+class NothingQuantizedError(ConversionError):
+    """A policy that quantizes found nothing in the model that could be quantized on the target."""

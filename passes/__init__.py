@@ -24,6 +24,7 @@ PASSES: Mapping[str, str] = {
     "legalize": "passes.legalize:Legalize",
     "measure": "passes.measure:Measure",
     "measure-quantization": "passes.measure_quantization:MeasureQuantization",
+    "merge-biases": "passes.merge_biases:MergeBiases",
     "name-nodes": "passes.name_nodes:NameNodes",
     "normalize": "passes.normalize:Normalize",
     "optimize-weights": "passes.optimize_weights:OptimizeWeights",

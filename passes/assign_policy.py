@@ -51,7 +51,12 @@ class AssignPolicy(Pass):
         resolutions = resolve_nodes(model, policy)
         choose = _Chooser(policy, resolutions).choose
         choices = [choose(cell) for cell in graph.cells]
-        facts.put(Draft(graph, flow, policy, choices))
+        modes = {
+            node: one.policy.mode.name
+            for node, one in resolutions.items()
+            if one.policy.mode is not None
+        }
+        facts.put(Draft(graph, flow, policy, choices, modes=modes))
         return False
 
 

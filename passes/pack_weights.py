@@ -9,7 +9,7 @@ from mpgraph import ir
 from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, QuantizationPlan
-from mpgraph.quant.formats import NBitsWeight, matmul_nbits
+from mpgraph.quant.formats import NBitsWeight, in_blocks, matmul_nbits
 from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer
 from mpgraph.schema import integer
 from passes.optimize_weights import RoundedWeights
@@ -114,7 +114,7 @@ class _Rewriter:
         tensor = stored.values.const_value
         if tensor is None:
             raise ValueError(f"{stored.values.name}: it is no constant")
-        weight = matmul_nbits(tensor.numpy(), stored.parameters)
+        weight = matmul_nbits(tensor.numpy(), in_blocks(stored.parameters, tensor.shape.numpy()))
         name = stored.values.name or "weight"
         scale = ir.tensor(weight.scale.astype(dtype.numpy()), dtype=dtype)
         operands = [

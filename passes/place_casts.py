@@ -74,7 +74,7 @@ class PlaceCasts(Pass):
                 target=target.name,
                 keep_io_types=_keeps_io_types(draft),
                 assignments=tuple(
-                    _assignment(cell, site, draft.choices[cell.index], labels, stored)
+                    _assignment(cell, site, draft, labels, stored)
                     for cell in draft.graph.cells
                     for site in cell.sites
                 ),
@@ -150,10 +150,11 @@ def _costs(
 def _assignment(
     cell: Cell,
     site: Site,
-    choice: Choice,
+    draft: Draft,
     labels: Sequence[ir.DataType],
     stored: Sequence[ir.DataType],
 ) -> Assignment:
+    choice = draft.choices[cell.index]
     node = site.node if site.kind == "node" else None
     reason: Reason = choice.reason
     return Assignment(
@@ -169,6 +170,7 @@ def _assignment(
         rule=reason.rule,
         reason=reason.text,
         overruled=tuple(map(_lost_text, choice.overruled)),
+        mode="" if node is None else draft.modes.get(node, ""),
     )
 
 

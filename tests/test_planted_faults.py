@@ -15,6 +15,8 @@ from mpgraph.passmgr import Facts, Pass, VerifyEach, run_pipeline
 from mpgraph.runtime.checks import check_converted
 from mpgraph.runtime.compare import compare_models
 from mpgraph.runtime.data import input_specs, load_data
+from mpgraph.runtime.quantizers import take_account
+from mpgraph.targets import get_target
 
 F32, F16 = ir.DataType.FLOAT, ir.DataType.FLOAT16
 TOLERANCE = 1e-2
@@ -195,6 +197,81 @@ def test_another_meaning_is_caught_by_the_comparison(fault):
     ir.verify_structure(model)
     ir.check_model(model)
     assert compare_models(original, model, feeds, emulate=True).max_relative > TOLERANCE
+
+
+def quantized(name="mlp"):
+    return mpgraph.convert(
+        models.build(name), "int8_from_float32", data=models.feeds(name), verify="structure"
+    ).model
+
+
+def dequantizer_of(model, operand, op_type="Gemm"):
+    return first(model, op_type).inputs[operand].producer()
+
+
+def lose_a_zero_point(model):
+    dequantizer_of(model, 0).replace_input_with(2, None)
+
+
+def take_another_scale(model):
+    gemms = [node for node in model.graph if node.op_type == "Gemm"]
+    one, other = gemms[0].inputs[0].producer(), gemms[1].inputs[0].producer()
+    one.replace_input_with(1, other.inputs[1])
+
+
+def turn_scales_around(model):
+    dequantizer = dequantizer_of(model, 1)
+    scale = dequantizer.inputs[1]
+    ir.set_constant(scale, ir.tensor(scale.const_value.numpy()[::-1].copy()))
+
+
+def shift_a_bias(model):
+    bias = dequantizer_of(model, 2).inputs[0]
+    ir.set_constant(bias, ir.tensor(bias.const_value.numpy() * 2))
+
+
+WRONG_NUMBERS = [lose_a_zero_point, take_another_scale, turn_scales_around, shift_a_bias]
+
+
+@pytest.mark.parametrize("fault", WRONG_NUMBERS, ids=lambda fault: fault.__name__)
+def test_wrong_quantized_numbers_are_caught_by_the_comparison(fault):
+    original, model = ir.load(models.build("mlp")), quantized()
+    feeds = models.feeds("mlp")
+    assert compare_models(original, model, feeds).max_relative < TOLERANCE
+    fault(model)
+    ir.verify_structure(model)
+    assert compare_models(original, model, feeds).max_relative > TOLERANCE
+
+
+def forget_an_axis(model):
+    dequantizer_of(model, 1).attributes["axis"] = ir.AttrInt64("axis", 0)
+
+
+def spoil_the_scale_of_a_bias(model):
+    scale = dequantizer_of(model, 2).inputs[1]
+    ir.set_constant(scale, ir.tensor(scale.const_value.numpy() * np.float32(1.01)))
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"), [(forget_an_axis, "MPG306"), (spoil_the_scale_of_a_bias, "MPG302")]
+)
+def test_bad_quantizers_are_caught_by_the_audit(fault, code):
+    model = quantized()
+    assert code not in {one.code for one in mpgraph.audit(model).hazards}
+    fault(model)
+    assert code in {one.code for one in mpgraph.audit(model).hazards}
+
+
+def test_a_quantizer_that_nothing_fuses_is_caught_by_the_account():
+    model = quantized()
+    gemm = first(model, "Gemm")
+    weight = dequantizer_of(model, 1)
+    relu = ir.node("Abs", [weight.outputs[0]], name="planted")
+    relu.outputs[0].name, relu.outputs[0].type = "planted_out", ir.TensorType(F32)
+    gemm.graph.insert_before(gemm, relu)
+    gemm.replace_input_with(1, relu.outputs[0])
+    assert take_account(quantized(), get_target("cpu")).left == ()
+    assert take_account(model, get_target("cpu")).left
 
 
 def test_an_overflow_is_refused():

@@ -30,6 +30,7 @@ EXPECTED = {
     "MissingDependencyError",
     "ModelFileError",
     "MpgraphError",
+    "NothingQuantizedError",
     "Observer",
     "OutputError",
     "PassFailedError",

@@ -26,6 +26,7 @@ from mpgraph.cli.schema import schema_option
 if TYPE_CHECKING:
     from mpgraph.auditing import AuditReport, Finding
     from mpgraph.plan import Plan
+    from mpgraph.quant import QuantizationPlan
 
 __all__ = ["command"]
 
@@ -154,7 +155,7 @@ def command(
         ignore=split_names(ignore),
     )
     if decided is not None:
-        report = _with_decisions(report, decided)
+        report = _with_decisions(report, *decided)
     if html is not None:
         write_html(report, html)
     if model_explorer is not None:
@@ -171,10 +172,12 @@ def command(
     return 1 if any(map(is_failure, left)) else 0
 
 
-def _with_decisions(report: AuditReport, plan: Plan) -> AuditReport:
+def _with_decisions(
+    report: AuditReport, plan: Plan, quantization: QuantizationPlan | None
+) -> AuditReport:
     from mpgraph.auditing.decisions import with_decisions
 
-    return with_decisions(report, plan)
+    return with_decisions(report, plan, quantization)
 
 
 def _repair(model: Path, report: AuditReport, path: Path) -> tuple[Finding, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mpgraph.cli.explanation import find_assignments
+from mpgraph.cli.explanation import explained_data, find_assignments
 from mpgraph.cli.observer import chosen_observer, memory_option, method_options
 from mpgraph.cli.options import (
     data_option,
@@ -43,7 +43,8 @@ def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float) -> flo
     "--output",
     "-o",
     type=Path,
-    help="Where to write.  [default: MODEL_fp16.onnx, _bf16 or _mixed beside the model]",
+    help="Where to write.  [default: MODEL_fp16.onnx, _bf16, _int8, _int4 or _mixed beside the "
+    "model]",
 )
 @policy_options
 @target_option
@@ -86,7 +87,9 @@ def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float) -> flo
     help="Check the structure, also that it loads, also its outputs on --data.",
 )
 @click.option(
-    "--allow-slow", is_flag=True, help="Compute in a dtype that can only lose time on the target."
+    "--allow-slow",
+    is_flag=True,
+    help="Compute in a dtype, and quantize, also where that can only lose time on the target.",
 )
 @click.option(
     "--explain", multiple=True, metavar="NODE", help="Say why this node has its dtype (repeat)."
@@ -131,12 +134,13 @@ def command(
     quiet: bool,
     **policy_parts: Any,
 ) -> None:
-    """Convert a model by policy and check it.
+    """Convert a model by policy, mixed precision or quantized, and check it.
 
     \b
     mpgraph convert model.onnx
     mpgraph convert model.onnx -o small.onnx --policy mixed_bfloat16 --target cuda
     mpgraph convert model.onnx --op-types-to-exclude Softmax,LayerNormalization
+    mpgraph convert model.onnx --precision int8 --data samples.npz
     """
     policy = chosen_policy(**policy_parts)
     source = model if model.name else model.absolute()
@@ -177,7 +181,9 @@ def command(
         if not dry_run:
             result.save(path, progress=_step(progress, "save"))
     if dump_plan is not None:
-        write_text(dump_plan, result.plan.to_json())
+        from mpgraph.report.plan_document import plan_text
+
+        write_text(dump_plan, plan_text(result.plan, result.quantization))
     written = None if dry_run else path
     if html is not None:
         _write_html(model, result, written, html)
@@ -185,7 +191,8 @@ def command(
         print_timing(clock.results)
     if as_json:
         output_name = None if written is None else str(written)
-        print_json({**result.report.to_dict(), "output": output_name, "explained": explained})
+        reasons = explained_data(explained, result.quantization)
+        print_json({**result.report.to_dict(), "output": output_name, "explained": reasons})
     elif not quiet:
         _print_text(result, written, explained)
 
@@ -225,5 +232,5 @@ def _print_text(result: Conversion, path: Path | None, explained: Sequence[Assig
 
     screen = console()
     render_conversion(result, screen)
-    render_explanation(explained, result.plan, screen, result.model)
+    render_explanation(explained, result.plan, screen, result.model, result.quantization)
     click.echo("nothing written" if path is None else f"written to {path}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mpgraph.cli.explanation import find_assignments, read_plan
+from mpgraph.cli.explanation import explained_data, find_assignments, read_plan
 from mpgraph.cli.options import data_option, json_option, policy_options, target_option
 from mpgraph.cli.output import console, print_json
 from mpgraph.cli.policy import chosen_policy
@@ -36,7 +36,7 @@ def command(
     as_json: bool,
     **policy_parts: Any,
 ) -> None:
-    """Say why a node gets its dtype.
+    """Say why a node gets its dtype, and how it is quantized.
 
     NODE is a name, a key such as main#12, or a scope for all nodes in it.
 
@@ -44,7 +44,7 @@ def command(
     """
     converted: ir.Model | None = None
     if source.suffix == ".json" and _is_plan(source):
-        plan = read_plan(source)
+        plan, quantization = read_plan(source)
     else:
         from mpgraph.conversion import convert
 
@@ -56,15 +56,15 @@ def command(
             keep_io_types=keep_io_types,
             verify="structure",
         )
-        plan, converted = result.plan, result.model
+        plan, quantization, converted = result.plan, result.quantization, result.model
     found = [one for node in nodes for one in find_assignments(plan, node)]
     if as_json:
-        print_json(found)
+        print_json(explained_data(found, quantization))
         return
 
     from mpgraph.report.text import render_explanation
 
-    render_explanation(found, plan, console(), converted)
+    render_explanation(found, plan, console(), converted, quantization)
 
 
 def _is_plan(path: Path) -> bool:

@@ -12,6 +12,7 @@ ALIASES = {
     "exclude": "nodes-to-exclude",
     "input-data": "data",
     "load-inputs": "data",
+    "max-samples": "samples",
     "method": "calibration-method",
     "node-block-list": "nodes-to-exclude",
     "op-block-list": "op-types-to-exclude",

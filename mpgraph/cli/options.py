@@ -21,7 +21,20 @@ __all__ = [
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-PRECISIONS = {"fp16": "mixed_float16", "bf16": "mixed_bfloat16"}
+PRECISIONS = {
+    "bf16": "mixed_bfloat16",
+    "fp16": "mixed_float16",
+    "fp32": "float32",
+    "fp8": "float8_from_float32",
+    "int4": "int4/32_from_float32",
+    "int8": "int8_from_float32",
+    "int8_dynamic": "int8_dynamic_from_float32",
+    "int8_weight": "int8_weight_from_float32",
+    "uint4": "uint4/32_from_float32",
+    "w4a16": "int4/32_from_mixed_float16",
+    "w8a16": "int8_a16_from_float32",
+    "w8a8": "int8_from_float32",
+}
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON to stdout instead of text."
@@ -106,7 +119,8 @@ def policy_options(command: Command) -> Command:
             "--precision",
             "-p",
             type=click.Choice(sorted(PRECISIONS), case_sensitive=False),
-            help="Short for --policy mixed_float16 or mixed_bfloat16.",
+            help="Short for a policy: fp16 for mixed_float16, int8 for int8_from_float32, int4 for "
+            "int4/32_from_float32, w8a16 for int8_a16_from_float32.",
         ),
         click.option("--policy-file", type=Path, help="Policy and rules in TOML."),
         _rule_option("--nodes-to-exclude", "NODE", "Keep this node in float32"),

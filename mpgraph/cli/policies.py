@@ -74,7 +74,13 @@ def _policy_of_plan(path: Path) -> str:
     from mpgraph.plan import policy_map_of_plan
     from mpgraph.policy import policy_text
 
-    return policy_text(policy_map_of_plan(read_plan(path)))
+    plan, quantization = read_plan(path)
+    left = [
+        one.key
+        for one in plan.assignments
+        if quantization is not None and quantization.left_float(one.key, one.name, one.op_type)
+    ]
+    return policy_text(policy_map_of_plan(plan, left))
 
 
 def _schema() -> str:

@@ -11,7 +11,7 @@ import click
 from mpgraph.cli.options import PRECISIONS
 
 if TYPE_CHECKING:
-    from mpgraph.policy import PolicyMap, Rule
+    from mpgraph.policy import DTypePolicy, PolicyMap, Rule
 
 __all__ = ["chosen_policy", "suffix_of"]
 
@@ -65,10 +65,18 @@ def chosen_policy(
 
 
 def suffix_of(policy: PolicyMap) -> str:
-    """The suffix of a default output name: fp16, bf16, fp32, or mixed for several low types."""
-    computed = {each.compute_dtype for each in (policy.default, *(r.policy for r in policy.rules))}
-    low = computed - {KEPT} or computed
-    return SUFFIXES[low.pop()] if len(low) == 1 else "mixed"
+    """The suffix of a default output name, such as fp16 or int8; mixed for several low types."""
+    policies = (policy.default, *(rule.policy for rule in policy.rules))
+    suffixes = {one for each in policies for one in _suffixes(each)}
+    low = suffixes - {SUFFIXES[KEPT]} or suffixes
+    return low.pop() if len(low) == 1 else "mixed"
+
+
+def _suffixes(policy: DTypePolicy) -> Iterator[str]:
+    yield SUFFIXES[policy.compute_dtype]
+    if policy.mode is not None:
+        is_float8 = policy.mode.weight_dtype.startswith("float8")
+        yield "fp8" if is_float8 else f"int{policy.mode.weight_bits}"
 
 
 def _rules(option: str, condition: str, texts: Sequence[str], policy: str) -> Iterator[Rule]:

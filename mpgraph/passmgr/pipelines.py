@@ -20,10 +20,10 @@ _REFINE = "refine-accuracy{{tolerance={tolerance}}}"
 CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}"
 """The main job, with evidence measured on data."""
 
-_CALIBRATE = "calibrate{{force={allow_slow}}}"
+_MERGE, _CALIBRATE = "merge-biases", "calibrate{{force={allow_slow}}}"
 
 QUANTIZE = (
-    f"capture-activations,smooth-activations,measure-quantization,{_CALIBRATE},"
+    f"{_MERGE},capture-activations,smooth-activations,measure-quantization,{_CALIBRATE},"
     "plan-quantization{{force={allow_slow}}},optimize-weights,insert-quantizers,"
     "quantize-dynamically,quantize-recurrent,quantize-weights,pack-weights,fold"
 )
@@ -32,5 +32,5 @@ QUANTIZE = (
 ANNOTATE = "annotate-dtypes"
 """What says in the model which dtypes it has, and why, for those who look at it."""
 
-OBSERVE = f"{CONVERT},{_CALIBRATE}"
+OBSERVE = f"{CONVERT},{_MERGE},{_CALIBRATE}"
 """Up to the ranges of the values that quantization needs, on static evidence."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -81,6 +81,7 @@ class Draft:
         hazards: Numeric hazards found, whether they decided something or not.
         warnings: Sentences for the user.
         scaling: Which values are to be held times a power of two where they are float16.
+        modes: The quantization mode of each node that has one, by name.
     """
 
     graph: CellGraph
@@ -90,6 +91,7 @@ class Draft:
     hazards: list[Hazard] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     scaling: Scaling = NO_SCALING
+    modes: Mapping[ir.Node, str] = field(default_factory=dict)
 
     @property
     def lows(self) -> frozenset[ir.DataType]:

@@ -15,6 +15,7 @@ from mpgraph.plan.planned_factor import PlannedFactor
 __all__ = ["Assignment", "Plan", "PlannedCast", "PlannedStorage"]
 
 _FORMAT = 1
+_HINT = "write one with --dump-plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Assignment:
         rule: The selector or hazard behind it; empty where there is none.
         reason: Why, as a phrase.
         overruled: Earlier reasons that lost, as phrases.
+        mode: The name of the quantization mode that its policy has; empty where it has none.
     """
 
     key: str
@@ -48,6 +50,7 @@ class Assignment:
     rule: str
     reason: str
     overruled: tuple[str, ...] = ()
+    mode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +139,13 @@ class Plan:
         """How many nodes compute in each dtype."""
         return Counter(one.dtype for one in self.assignments if one.op_type)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain data; ``from_dict`` reads it back."""
+        return {"format": _FORMAT, **asdict(self)}
+
     def to_json(self) -> str:
         """The plan as JSON text; ``from_json`` reads it back."""
-        return json.dumps({"format": _FORMAT, **asdict(self)}, indent=1)
+        return json.dumps(self.to_dict(), indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -148,7 +155,19 @@ class Plan:
             PlanError: The text is no plan, or of another format.
         """
         try:
-            data: dict[str, Any] = json.loads(text)
+            return cls.from_dict(json.loads(text))
+        except ValueError as error:
+            raise PlanError("plan", f"this is no plan: {error}", _HINT) from error
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Plan:
+        """Read what ``to_dict`` gave.
+
+        Raises:
+            PlanError: The data is no plan, or of another format.
+        """
+        try:
+            data = dict(document)
             if data.pop("format") != _FORMAT:
                 raise PlanError("plan", "it was written in another format", "plan the model anew")
             return cls(
@@ -163,9 +182,7 @@ class Plan:
                 }
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise PlanError(
-                "plan", f"this is no plan: {error}", "write one with --dump-plan"
-            ) from error
+            raise PlanError("plan", f"this is no plan: {error}", _HINT) from error
 
 
 def _assignment(data: dict[str, Any]) -> Assignment:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from mpgraph.errors import PolicyError
 from mpgraph.plan.plan import Assignment, Plan
 from mpgraph.policy import DTypePolicy, PolicyMap, Rule, compile_condition, parse_policy
+from mpgraph.policy.grammar import SEPARATOR
 
 __all__ = ["policy_map_of_plan"]
 
@@ -20,6 +21,7 @@ _LOW = frozenset({"float16", "bfloat16"})
 _DECIDED = frozenset({"numerics", "rule", "target"})
 """The stages whose reasons are worth a rule although the default would do the same."""
 
+_FOLDED = frozenset({"Add", "BatchNormalization", "Div", "Mul", "Sub"})
 _PATTERN_CHARACTERS = frozenset("*?[")
 _REASONS_AT_MOST = 2
 
@@ -39,7 +41,7 @@ class _Wish:
     needed: bool
 
 
-def policy_map_of_plan(plan: Plan) -> PolicyMap:
+def policy_map_of_plan(plan: Plan, left_float: Collection[str] = ()) -> PolicyMap:
     """Return a map with which the planned model, converted without data, gets the same dtypes.
 
     That holds for every node, with the target and the options of the plan; what is cast between
@@ -48,15 +50,32 @@ def policy_map_of_plan(plan: Plan) -> PolicyMap:
     of its own is selected by its place, by a rule that may match nothing, since places are those of
     the prepared model. The reasons of the plan become those of the rules.
 
-    A plan that scales ranges gives a map that does; that takes the data again.
+    A plan that scales ranges gives a map that does; that takes the data again, and so do static
+    ranges of quantization. Nodes keep the quantization modes that they had been given.
 
     Not given again are the bodies of a function that rules made several of: a plan does not say
     which call has which.
+
+    Args:
+        plan: The plan.
+        left_float: Keys of nodes that a mode was meant for and that stayed float: a rule for such a
+            node has no mode, since what a rule asks for is quantized at any cost.
+
+    Raises:
+        PolicyError: A node has a mode of one's own, whose name does not tell its content.
     """
     planned = _planned_policy(plan)
     default = _default(plan, planned)
-    wishes = [_wish(one, planned, default) for one in plan.assignments if one.op_type]
-    rules, left = _operator_rules(wishes)
+    float_places = frozenset(left_float)
+    wishes = [
+        _wish(one, planned, default, one.key in float_places)
+        for one in plan.assignments
+        if one.op_type
+    ]
+    # Nodes that were folded into others are in no plan, and a rule for their operator would keep
+    # them from being folded again.
+    known_by_name = _FOLDED if default.mode is not None else frozenset()
+    rules, left = _operator_rules(wishes, known_by_name)
     steps = [_operator_in_module_rules, _name_rules]
     # The rule of a module may also select a node that holds a body or calls a function, and would
     # then hold for what is in there.
@@ -85,7 +104,9 @@ def _planned_policy(plan: Plan) -> DTypePolicy:
 def _default(plan: Plan, planned: DTypePolicy) -> DTypePolicy:
     """The policy of graph inputs and outputs, for which there are no rules."""
     is_low = any(one.dtype in _LOW and _is_interface(one) for one in plan.assignments)
-    return planned if is_low and not plan.keep_io_types else parse_policy(_WIDE)
+    if is_low and not plan.keep_io_types:
+        return planned
+    return parse_policy(_with_mode(_mode(planned), _WIDE))
 
 
 def _graph(one: Assignment) -> str:
@@ -96,14 +117,32 @@ def _is_interface(one: Assignment) -> bool:
     return one.key.startswith(("input ", "output "))
 
 
-def _wish(one: Assignment, planned: DTypePolicy, default: DTypePolicy) -> _Wish:
+def _wish(one: Assignment, planned: DTypePolicy, default: DTypePolicy, left_float: bool) -> _Wish:
     # What the target widened is asked for again, so that its constants are stored as they were.
     dtype = one.stored if one.stage == "target" else one.dtype
-    is_planned = dtype == planned.compute_dtype and planned.mode is None
-    by_default = default.name == _WIDE and dtype == _by_default(one)
-    return _Wish(
-        one, planned.name if is_planned else dtype, not by_default or one.stage in _DECIDED
+    source = _source(planned)
+    name = source if dtype == planned.compute_dtype else dtype
+    by_default = (
+        _source(default) == _WIDE and dtype == _by_default(one) and one.mode == _mode(default)
     )
+    return _Wish(
+        one,
+        _with_mode("" if left_float else one.mode, name),
+        not by_default or one.stage in _DECIDED,
+    )
+
+
+def _mode(policy: DTypePolicy) -> str:
+    return "" if policy.mode is None else policy.mode.name
+
+
+def _source(policy: DTypePolicy) -> str:
+    """The name of a policy without what it quantizes."""
+    return policy.name.rpartition(SEPARATOR)[2] if policy.mode is not None else policy.name
+
+
+def _with_mode(mode: str, source: str) -> str:
+    return f"{mode}{SEPARATOR}{source}" if mode else source
 
 
 def _by_default(one: Assignment) -> str:
@@ -113,7 +152,9 @@ def _by_default(one: Assignment) -> str:
     return one.before if one.before == "float64" else _WIDE
 
 
-def _operator_rules(wishes: Sequence[_Wish]) -> tuple[list[Rule], list[_Wish]]:
+def _operator_rules(
+    wishes: Sequence[_Wish], known_by_name: frozenset[str]
+) -> tuple[list[Rule], list[_Wish]]:
     """One rule per policy and reason, and the nodes that still want something else."""
     chosen: dict[tuple[str, str], list[str]] = defaultdict(list)
     left: list[_Wish] = []
@@ -121,7 +162,8 @@ def _operator_rules(wishes: Sequence[_Wish]) -> tuple[list[Rule], list[_Wish]]:
         needed = [wish for wish in group if wish.needed]
         ((policy, count),) = Counter(wish.policy for wish in group).most_common(1)
         others = [wish for wish in group if wish.policy != policy]
-        if _is_plain(op_type) and 1 + len(group) - count <= len(needed):
+        usable = _is_plain(op_type) and op_type not in known_by_name
+        if usable and 1 + len(group) - count <= len(needed):
             alike = [wish for wish in group if wish.policy == policy]
             chosen[policy, _joined_reason(alike)].append(op_type)
             left += others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from mpgraph import ir
 from mpgraph.errors import PlanError
+from mpgraph.policy.modes import Granularity
+from mpgraph.quant.formats import Format
 
 __all__ = [
     "Form",
@@ -54,6 +56,7 @@ class PlannedNode:
         counts: Whether it is one of the nodes that the mode is for: those that hold weights or
             multiply. The others only pass quantized numbers on.
         reason: Why, as a phrase.
+        fallback: The name of the mode that is taken in its place; empty where it is taken itself.
     """
 
     key: str
@@ -64,6 +67,7 @@ class PlannedNode:
     form: Form
     counts: bool
     reason: str
+    fallback: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,15 @@ class PlannedActivation:
     scale: float
     zero_point: int
     readers: tuple[str, ...]
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest number that can be held."""
+        format = Format(self.dtype, symmetric=True)
+        low, high = (
+            (end - self.zero_point) * self.scale for end in (format.lowest, format.highest)
+        )
+        return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +128,13 @@ class PlannedWeight:
     axis: int | None
     block_size: int | None
     optimize: Optimize = "range"
+
+    @property
+    def granularity(self) -> Granularity:
+        """What has a scale of its own: the ``tensor``, each index of the axis, or each block."""
+        if self.axis is None:
+            return "tensor"
+        return "axis" if self.block_size is None else "block"
 
 
 @dataclass(frozen=True)
@@ -178,11 +198,54 @@ class QuantizationPlan:
         return {node.key: node for node in self.nodes}
 
     def find(self, key: str, name: str, op_type: str) -> PlannedNode | None:
-        """What becomes of a node: found by its name, and one without a name by its key."""
+        """What becomes of a node: found by its name, and one without a name by its key.
+
+        A MatMul that got its bias is a Gemm of its name.
+        """
         if name:
-            return self.by_name.get((name, op_type))
+            found = self.by_name.get((name, op_type))
+            merged = self.by_name.get((name, "Gemm")) if op_type == "MatMul" else None
+            return found or merged
         found = self.by_key.get(key)
         return found if found is not None and found.op_type == op_type else None
+
+    def left_float(self, key: str, name: str, op_type: str) -> bool:
+        """Whether a mode was meant for a node, and it stayed float all the same."""
+        planned = self.find(key, name, op_type)
+        return planned is not None and planned.counts and planned.form == "float"
+
+    def operands_of(
+        self, planned: PlannedNode
+    ) -> tuple[tuple[PlannedActivation, ...], tuple[PlannedWeight, ...]]:
+        """The values and the constants that a node reads as quantized numbers."""
+        activations, weights = self._operands
+        return tuple(activations.get(planned.key, ())), tuple(weights.get(planned.key, ()))
+
+    @cached_property
+    def _operands(
+        self,
+    ) -> tuple[Mapping[str, list[PlannedActivation]], Mapping[str, list[PlannedWeight]]]:
+        """What each node reads, by its key."""
+        activations: dict[str, list[PlannedActivation]] = defaultdict(list)
+        weights: dict[str, list[PlannedWeight]] = defaultdict(list)
+        for activation in self.activations:
+            for reader in activation.readers:
+                activations[reader.rpartition(":")[0]].append(activation)
+        for weight in self.weights:
+            weights[weight.reader.rpartition(":")[0]].append(weight)
+        return activations, weights
+
+    def describe(self, key: str, name: str, op_type: str) -> dict[str, Any] | None:
+        """What becomes of one node, as plain data; None where its policy does not quantize."""
+        planned = self.find(key, name, op_type)
+        if planned is None:
+            return None
+        activations, weights = self.operands_of(planned)
+        return {
+            **asdict(planned),
+            "activations": [_activation_data(one) for one in activations],
+            "weights": [_weight_data(one) for one in weights],
+        }
 
     def nodes_of(self, *forms: Form) -> Iterator[tuple[PlannedNode, ir.Node]]:
         """The nodes that are quantized in one of some forms."""
@@ -194,8 +257,8 @@ class QuantizationPlan:
         """The plan as plain data."""
         return {
             "nodes": [asdict(one) for one in self.nodes],
-            "activations": [asdict(one) for one in self.activations],
-            "weights": [asdict(one) for one in self.weights],
+            "activations": [_activation_data(one) for one in self.activations],
+            "weights": [_weight_data(one) for one in self.weights],
             "warnings": list(self.warnings),
         }
 
@@ -210,7 +273,7 @@ class QuantizationPlan:
             return cls(
                 tuple(PlannedNode(**one) for one in data["nodes"]),
                 tuple(_activation(one) for one in data["activations"]),
-                tuple(PlannedWeight(**one) for one in data["weights"]),
+                tuple(PlannedWeight(**_without(one, "granularity")) for one in data["weights"]),
                 tuple(data["warnings"]),
             )
         except (KeyError, TypeError, AttributeError) as error:
@@ -219,5 +282,18 @@ class QuantizationPlan:
             ) from error
 
 
+def _activation_data(one: PlannedActivation) -> dict[str, Any]:
+    return {**asdict(one), "range": one.range}
+
+
+def _weight_data(one: PlannedWeight) -> dict[str, Any]:
+    return {**asdict(one), "granularity": one.granularity}
+
+
 def _activation(data: Mapping[str, Any]) -> PlannedActivation:
-    return PlannedActivation(**{**data, "readers": tuple(data["readers"])})
+    given = _without(data, "range")
+    return PlannedActivation(**{**given, "readers": tuple(data["readers"])})
+
+
+def _without(data: Mapping[str, Any], derived: str) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name != derived}

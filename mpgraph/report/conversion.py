@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow
 from mpgraph.plan import Plan
+from mpgraph.quant import QuantizationPlan
 from mpgraph.runtime.checks import Checked
+from mpgraph.runtime.quantizers import QuantizerAccount
 from mpgraph.schema import element_type
 
 __all__ = ["ConversionReport", "Inventory", "take_inventory"]
 
 _NOT_COUNTED = {("", "Cast"), ("", "Constant")}
+_QUANTIZERS = frozenset(["DequantizeLinear", "DynamicQuantizeLinear", "QuantizeLinear"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +27,14 @@ class Inventory:
 
     Attributes:
         nodes: Number of nodes by the dtype they compute in; nodes without floats under ``other``.
-        casts: Number of Cast nodes.
+        casts: Number of Cast nodes, which are not among those.
+        quantizers: Number of nodes that quantize or dequantize, which are not either.
         weight_bytes: Bytes of constants by dtype.
     """
 
     nodes: Mapping[str, int]
     casts: int
+    quantizers: int
     weight_bytes: Mapping[str, int]
 
     @property
@@ -47,12 +52,17 @@ class ConversionReport:
         after: The converted model.
         plan: The decisions.
         checked: The checks that ran.
+        quantization: What was quantized, in which form and why; None for a policy that does not.
+        quantizers: What a session makes of the Q/DQ nodes that were inserted; None where it was
+            not asked.
     """
 
     before: Inventory
     after: Inventory
     plan: Plan
     checked: Checked
+    quantization: QuantizationPlan | None = None
+    quantizers: QuantizerAccount | None = None
 
     @property
     def reasons(self) -> Counter[str]:
@@ -64,6 +74,12 @@ class ConversionReport:
             and one.dtype == one.before
             and one.stage in ("numerics", "target", "rule")
         )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the user."""
+        quantization = () if self.quantization is None else self.quantization.warnings
+        return (*self.plan.warnings, *quantization)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data, for ``--json``."""
@@ -78,6 +94,7 @@ class ConversionReport:
                 "after": self.after.casts,
                 "planned": len(self.plan.casts),
             },
+            "quantizers": {"before": self.before.quantizers, "after": self.after.quantizers},
             "weight_bytes": {
                 "before": dict(self.before.weight_bytes),
                 "after": dict(self.after.weight_bytes),
@@ -85,7 +102,8 @@ class ConversionReport:
             "modelled_bytes": dict(self.plan.costs),
             "scaled": dict(Counter(one.kind for one in self.plan.scaling)),
             "kept": dict(self.reasons.most_common()),
-            "warnings": list(self.plan.warnings),
+            "warnings": list(self.warnings),
+            "quantization": self._quantization(),
             "checks": {
                 "valid": self.checked.valid,
                 "loaded": self.checked.loaded,
@@ -102,6 +120,27 @@ class ConversionReport:
                 }
                 for one in comparison.outputs
             },
+        }
+
+    def _quantization(self) -> dict[str, Any] | None:
+        plan, account = self.quantization, self.quantizers
+        if plan is None:
+            return None
+        return {
+            "quantizable": plan.quantizable,
+            "quantized": plan.quantized,
+            "forms": dict(plan.forms),
+            "left": dict(plan.left),
+            "qdq": None
+            if account is None
+            else {
+                "target": account.target,
+                "missed": account.missed,
+                "outcomes": dict(account.outcomes),
+                "kernels": dict(account.kernels),
+                "nodes": [asdict(one) for one in account.quantizers],
+            },
+            "plan": plan.to_dict(),
         }
 
 
@@ -122,15 +161,17 @@ def take_inventory(model: ir.Model, flow: TypeFlow) -> Inventory:
         for node in ir.nodes(model)
     )
     nodes: Counter[str] = Counter()
-    casts = 0
+    casts = quantizers = 0
     for (domain, op_type, *types), count in likes.items():
         casts += count if (domain, op_type) == ("", "Cast") else 0
-        if (domain, op_type) not in _NOT_COUNTED:
+        if op_type in _QUANTIZERS:
+            quantizers += count
+        elif (domain, op_type) not in _NOT_COUNTED:
             nodes[_float_dtype(types)] += count
     weight_bytes: Counter[str] = Counter()
     for tensor in ir.all_tensors(model):
         weight_bytes[ir.dtype_name(tensor.dtype)] += tensor.nbytes
-    return Inventory(dict(nodes), casts, dict(weight_bytes))
+    return Inventory(dict(nodes), casts, quantizers, dict(weight_bytes))
 
 
 def _float_dtype(types: Iterable[str | None]) -> str:

@@ -12,6 +12,7 @@ from mpgraph import ir
 from mpgraph.plan import Plan
 from mpgraph.report.conversion import ConversionReport, Inventory
 from mpgraph.report.kept import Kept, kept_nodes, node_assignments
+from mpgraph.report.quantization_text import account_line, quantization_lines
 from mpgraph.report.scaling_text import scaling_summary
 from mpgraph.report.units import byte_text, error_text, node_text, ratio_text, sqnr_text
 from mpgraph.runtime.checks import Checked
@@ -28,6 +29,7 @@ _REASONS = (2, 6)
 _WARNINGS = 2
 _NOTABLE = 1e-2
 _DTYPES = ("float32", "float16", "bfloat16", "float64")
+_LOW = frozenset(("float16", "bfloat16"))
 
 
 class _Result(Protocol):
@@ -51,6 +53,7 @@ def render_conversion(result: _Result, console: Console) -> None:
         console: Where to print; its width is kept.
     """
     plan, report = result.plan, result.report
+    quantization = report.quantization
     above: list[Table | Text] = [
         _title(plan),
         Text(),
@@ -61,11 +64,26 @@ def render_conversion(result: _Result, console: Console) -> None:
     below: list[Table | Text] = [
         *(Text(f"warning: {text}", style="yellow") for text in _warnings(report)),
         Text(),
-        _checks(report.checked, plan),
+        _checks(report, plan),
     ]
+    account = account_line(report.quantizers)
+    if account:
+        below.insert(0, Text(account))
     used = sum(len(console.render_lines(part, pad=False)) for part in (*above, *below))
-    for part in (*above, *_kept(plan, _SCREEN - used - 1, console.width), *below):
+    room, width = _SCREEN - used - 1, console.width
+    between: list[Text] = []
+    if quantization is not None:
+        between.extend(quantization_lines(quantization, room, width))
+        room -= len(between) + 1
+    if quantization is None or not _is_all_wide(report):
+        between.extend(_kept(plan, room, width))
+    for part in (*above, *between, *below):
         console.print(part)
+
+
+def _is_all_wide(report: ConversionReport) -> bool:
+    """Whether no node got a lower float dtype."""
+    return not any(one.dtype != one.before for one in report.plan.assignments)
 
 
 def added_casts(plan: Plan, model: ir.Model) -> int:
@@ -102,12 +120,16 @@ def _changes(report: ConversionReport, added: int) -> Table:
     table.add_row(
         "Cast nodes", str(before.casts), str(after.casts), f"{added} added, {removed} removed"
     )
+    if before.quantizers or after.quantizers:
+        table.add_row("Q/DQ nodes", str(before.quantizers), str(after.quantizers))
     table.add_row(
         "weights",
         byte_text(before.total_bytes),
         byte_text(after.total_bytes),
         _share(after.total_bytes, before.total_bytes),
     )
+    if report.quantization is not None and _is_all_wide(report):
+        return table
     table.add_row(
         "bytes moved",
         byte_text(costs["original"]),
@@ -171,18 +193,19 @@ def _warnings(report: ConversionReport) -> Iterator[str]:
     costs = report.plan.costs
     if costs["planned"] > costs["original"]:
         yield "by the cost model the casts cost more than the low dtype saves on this model"
-    warnings = report.plan.warnings
+    warnings = report.warnings
     yield from warnings[:_WARNINGS]
     if len(warnings) > _WARNINGS:
         yield f"and {len(warnings) - _WARNINGS} more warnings (--json has all)"
 
 
-def _checks(checked: Checked, plan: Plan) -> Table:
+def _checks(report: ConversionReport, plan: Plan) -> Table:
+    checked = report.checked
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for label, style, lines in (
-        ("Checked", "green", tuple(_done(checked))),
+        ("Checked", "green", tuple(_done(checked, bool(_LOW & set(report.after.nodes))))),
         ("Not checked", "yellow", tuple(_left_out(checked, plan))),
     ):
         for index, line in enumerate(lines):
@@ -190,7 +213,7 @@ def _checks(checked: Checked, plan: Plan) -> Table:
     return table
 
 
-def _done(checked: Checked) -> Iterator[str]:
+def _done(checked: Checked, has_low: bool) -> Iterator[str]:
     parts = ["structure after every pass"]
     if checked.valid:
         parts.append("ONNX's full checker")
@@ -198,10 +221,10 @@ def _done(checked: Checked) -> Iterator[str]:
         parts.append(f"loads on {checked.loaded}")
     yield ", ".join(parts)
     if checked.comparison is not None:
-        yield from _compared(checked.comparison)
+        yield from _compared(checked.comparison, has_low)
 
 
-def _compared(comparison: Comparison) -> Iterator[str]:
+def _compared(comparison: Comparison, has_low: bool) -> Iterator[str]:
     worst = comparison.worst
     if worst is None:
         return
@@ -215,7 +238,8 @@ def _compared(comparison: Comparison) -> Iterator[str]:
         text += f", {comparison.mismatches} integer or boolean elements differ"
     yield text
     samples = f"{worst.samples} sample" if worst.samples == 1 else f"{worst.samples} samples"
-    yield f"({samples} of {comparison.label}; low dtypes rounded as a GPU would)"
+    rounded = "; low dtypes rounded as a GPU would" if has_low else ""
+    yield f"({samples} of {comparison.label}{rounded})"
 
 
 def _left_out(checked: Checked, plan: Plan) -> Iterator[str]:

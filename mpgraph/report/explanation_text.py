@@ -11,6 +11,8 @@ from rich.text import Text
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.plan import Assignment, Plan
+from mpgraph.quant import QuantizationPlan
+from mpgraph.report.quantization_text import quantization_facts
 from mpgraph.report.scaling_text import factor_lines
 
 if TYPE_CHECKING:
@@ -35,22 +37,30 @@ _STAGES = {
 
 
 def render_explanation(
-    assignments: Sequence[Assignment], plan: Plan, console: Console, model: ir.Model | None = None
+    assignments: Sequence[Assignment],
+    plan: Plan,
+    console: Console,
+    model: ir.Model | None = None,
+    quantization: QuantizationPlan | None = None,
 ) -> None:
     """Print why nodes have their dtypes: what decided, what was overruled, the casts around them.
+
+    With a quantization plan also in which form they are quantized, and on what scales.
 
     Args:
         assignments: The nodes to explain.
         plan: The plan that they are from.
         console: Where to print.
         model: The converted model; without it the casts around a node are not shown.
+        quantization: What was quantized.
     """
     casts = {} if model is None else _casts_by_node(assignments, model)
     for index, one in enumerate(assignments):
         if index:
             console.print()
         console.print(_head(one))
-        console.print(_facts(one, plan, casts.get((one.name, one.op_type), ())))
+        lines = () if quantization is None else tuple(quantization_facts(one, quantization))
+        console.print(_facts(one, plan, casts.get((one.name, one.op_type), ()), lines))
 
 
 def _head(one: Assignment) -> Text:
@@ -60,11 +70,13 @@ def _head(one: Assignment) -> Text:
     return Text.assemble((f"{label}{kind}", "bold"), f": {change}")
 
 
-def _facts(one: Assignment, plan: Plan, casts: Sequence[str]) -> Table:
+def _facts(
+    one: Assignment, plan: Plan, casts: Sequence[str], quantized: Sequence[tuple[str, str]]
+) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for label, text in _rows(one, plan, casts):
+    for label, text in (*quantized, *_rows(one, plan, casts)):
         table.add_row(Text(f"  {label}", style="dim"), Text(text))
     return table
 

@@ -180,6 +180,23 @@ def products():
     )
 
 
+def biased_products():
+    """Products with a bias, with what was computed added, and with three axes."""
+    weight = (np.arange(16, dtype=np.float32).reshape(4, 4) % 7 - 3) / 8
+    return build(
+        """g (float[2,4] x, float[1,2,4] v) => (float[2,4] y, float[1,2,4] z) {
+            first = MatMul (x, w)
+            a = Add (b, first)
+            second = MatMul (a, w)
+            y = Add (second, x)
+            third = MatMul (v, w)
+            z = Add (third, b)
+        }""",
+        w=weight,
+        b=np.arange(4, dtype=np.float32),
+    )
+
+
 def shared_product():
     return build(
         "g (float[2,32] x) => (float[2,32] y) { h = MatMul (x, w) y = MatMul (h, w) }",
@@ -503,6 +520,15 @@ CASES = [
         policy="uint4/16_from_float32",
         target="cpu",
     ),
+    Case(
+        "pack-weights",
+        "columns",
+        shared_product,
+        "plan-quantization",
+        policy="int8_weight_from_float32",
+        target="cpu",
+    ),
+    Case("merge-biases", "products", biased_products, policy=INT8, target="cpu"),
     Case("fold", "casts", builder("casts"), f"{CAST},convert-weights", policy="float16"),
     Case("fold", "float16", builder("float16"), f"{CAST},convert-weights", policy="float16"),
     Case("fold", "tied_weights", builder("tied_weights"), f"{CAST},convert-weights"),

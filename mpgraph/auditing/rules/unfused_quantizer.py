@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from mpgraph import ir
 from mpgraph.auditing.context import Context
-from mpgraph.auditing.fusion import is_dequantizer, is_quantizer, unfused_reason
+from mpgraph.auditing.fusion import dequantizers, is_dequantizer, is_quantizer, unfused_reason
 from mpgraph.auditing.rules.rule import Found, Rule
+from mpgraph.runtime.quantizers import computes_on_integers
 
 __all__ = ["RULE"]
 
@@ -24,7 +25,9 @@ def _search(context: Context) -> Iterator[Found]:
         readers = [use.node for use in node.outputs[0].uses()]
         if not readers or any(is_quantizer(reader) or reader in fused for reader in readers):
             continue
-        if _is_row_of_weights(node) or context.facts[node].placement not in ("", "kept"):
+        if _is_row_of_weights(node) or _comes_from_integers(node, context):
+            continue
+        if context.facts[node].placement not in ("", "kept"):
             continue
         reasons = [unfused_reason(reader, context.subject.flow) for reader in readers]
         if all(reasons):
@@ -36,6 +39,19 @@ def _search(context: Context) -> Iterator[Found]:
                 value=node.outputs[0],
                 node=node,
             )
+
+
+def _comes_from_integers(node: ir.Node, context: Context) -> bool:
+    """Whether what is dequantized was computed on integers: a reader in float needs it so."""
+    quantizer = None if node.inputs[0] is None else node.inputs[0].producer()
+    value = quantizer.inputs[0] if quantizer is not None and is_quantizer(quantizer) else None
+    producer = None if value is None else value.producer()
+    while producer is not None and producer.op_type in ("Clip", "Relu"):
+        value = producer.inputs[0]
+        producer = None if value is None else value.producer()
+    if producer is None or not any(True for _ in dequantizers(producer)):
+        return False
+    return not unfused_reason(producer, context.subject.flow)
 
 
 def _is_row_of_weights(node: ir.Node) -> bool:
@@ -53,14 +69,10 @@ def _fused_kernels(context: Context) -> frozenset[ir.Node]:
     quantized = {
         key
         for kernel in context.placement.kernels
-        if _computes_on_integers(kernel.op_type)
+        if computes_on_integers(kernel.op_type)
         for key in kernel.nodes
     }
     return frozenset(node for key, node in context.nodes.items() if key in quantized)
-
-
-def _computes_on_integers(op_type: str) -> bool:
-    return op_type.startswith(("QLinear", "QGemm", "MatMulInteger", "DynamicQuantize", "MatMulNB"))
 
 
 RULE = Rule(

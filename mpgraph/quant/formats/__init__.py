@@ -13,7 +13,7 @@ from mpgraph.quant.formats.format import Format
 from mpgraph.quant.formats.gather_block import GatherBlockWeight, gather_block_quantized
 from mpgraph.quant.formats.layout import CHUNK_ELEMENTS, Layout
 from mpgraph.quant.formats.linear import dequantize, quantize
-from mpgraph.quant.formats.nbits import NBitsWeight, matmul_nbits
+from mpgraph.quant.formats.nbits import NBitsWeight, in_blocks, matmul_nbits
 from mpgraph.quant.formats.packing import pack, unpack
 from mpgraph.quant.formats.parameters import SMALLEST_SCALE, Parameters, parameters_from_range
 from mpgraph.quant.formats.ranges import range_of
@@ -31,6 +31,7 @@ __all__ = [
     "bias_parameters",
     "dequantize",
     "gather_block_quantized",
+    "in_blocks",
     "matmul_nbits",
     "mse_parameters",
     "pack",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpgraph.errors import InputError
-from mpgraph.quant.formats.layout import CHUNK_ELEMENTS, Array
+from mpgraph.quant.formats.layout import CHUNK_ELEMENTS, Array, Layout
 from mpgraph.quant.formats.packing import as_codes, pack_last_axis
 from mpgraph.quant.formats.parameters import Parameters
 
-__all__ = ["NBitsWeight", "check_block_size", "matmul_nbits"]
+__all__ = ["NBitsWeight", "check_block_size", "in_blocks", "matmul_nbits"]
+
+_BLOCK = 32
+"""What onnxruntime takes where it makes blocks of a scale per column by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,32 @@ def matmul_nbits(values: Array, parameters: Parameters) -> NBitsWeight:
         columns=values.shape[1],
         bits=bits,
         block_size=size,
+    )
+
+
+def in_blocks(parameters: Parameters, shape: Sequence[int]) -> Parameters:
+    """Parameters per block of axis 0 of a matrix that say the same.
+
+    A scale for the whole matrix, or for each column, is repeated for each block of 32 elements.
+
+    Args:
+        parameters: Scales and zero points per tensor, per index of axis 1, or per block already.
+        shape: [K, N], the shape of the matrix.
+
+    Raises:
+        InputError: The scales belong to the rows.
+    """
+    layout = parameters.layout
+    if layout.block_size is not None:
+        return parameters
+    if layout.axis not in (None, 1, -1):
+        raise InputError("MatMulNBits weight", "its scales do not belong to columns")
+    blocks = (-(-shape[0] // _BLOCK), shape[1])
+    return Parameters(
+        np.ascontiguousarray(np.broadcast_to(parameters.scale, blocks)),
+        np.ascontiguousarray(np.broadcast_to(parameters.zero_point, blocks)),
+        Layout.per_block(0, _BLOCK),
+        parameters.format,
     )
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from mpgraph import ir
 from mpgraph.policy import QuantizationMode
 from mpgraph.quant.opsets import required_opset
+from mpgraph.quant.placement.constants import Constant
 from mpgraph.quant.placement.demand import Candidate, Demand
+from mpgraph.quant.placement.packing import can_pack, is_shared, loses_weight
 from mpgraph.quant.plan import Form
 
 __all__ = ["Choice", "choose"]
@@ -41,6 +43,8 @@ def choose(candidate: Candidate, demand: Demand) -> Choice:
         return _float(candidate, problem)
     if candidate.node.op_type == "Gather":
         return _rows(candidate, demand)
+    if candidate.weight is not None and _activation(candidate, demand) is not None:
+        return _float(candidate, "it computes a constant")
     if mode.ranges == "static":
         return _static(candidate, demand)
     if mode.ranges == "dynamic":
@@ -58,6 +62,11 @@ def _opset_problem(candidate: Candidate, demand: Demand) -> str:
     return f"{candidate.mode.name} needs opset {needed}, and the model stays at {demand.opset}"
 
 
+def _activation(candidate: Candidate, demand: Demand) -> Constant | None:
+    """The constant that stands in the place of the activation; None where it is computed."""
+    return demand.constant(candidate.node.inputs[candidate.operands.activation])
+
+
 def _rows(candidate: Candidate, demand: Demand) -> Choice:
     """Rows of a table are gathered as they are stored and dequantized each by its own scale."""
     mode, table = candidate.mode, candidate.weight
@@ -73,7 +82,7 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
     if demand.calibration is None:
         if mode.fallback is None:
             return _float(candidate, "static ranges need data, and none was given")
-        return _with(candidate, mode.fallback, demand, "no data was given")
+        return _with(candidate, mode.fallback, demand, rules.missing or "no data was given")
     multiplies = rules.multiplies_activations or demand.resolutions[node].explicit
     if candidate.weight is None and not multiplies:
         return _float(candidate, f"{demand.target} is slow where no operand is constant")
@@ -84,7 +93,11 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
             lacking = f"{demand.target} computes nothing on {_width(mode)}-bit activations"
             return _with(candidate, mode.fallback, demand, lacking)
         return _float(candidate, rules.missing or _no_kernel(candidate, demand))
-    problem = _without_range(candidate, demand) or _behind_clip(candidate, demand)
+    problem = (
+        _without_range(candidate, demand)
+        or _behind_clip(candidate, demand)
+        or _captured(node, demand)
+    )
     if problem:
         return _float(candidate, problem)
     if not fused:
@@ -105,7 +118,8 @@ def _dynamic(candidate: Candidate, demand: Demand) -> Choice:
         if demand.forces(node):
             return Choice("weights", mode, "nothing quantizes to float8 when a model runs")
         return _float(candidate, f"{demand.target} quantizes nothing to float8 when it runs")
-    return _float(candidate, f"{demand.target} has no dynamically quantized {node.op_type}")
+    missing = f"{demand.target} has no dynamically quantized {node.op_type}"
+    return _float(candidate, demand.rules.missing or missing)
 
 
 def _weights(candidate: Candidate, demand: Demand) -> Choice:
@@ -115,8 +129,15 @@ def _weights(candidate: Candidate, demand: Demand) -> Choice:
     fused = node.op_type in demand.rules.weights and len(weight.shape) == 2 and not _is_float8(mode)
     if not fused and not demand.forces(node):
         return _float(candidate, f"{demand.target} would dequantize its weight each time it runs")
-    if fused and (demand.rules.packed or _is_shared(candidate)) and _can_pack(candidate):
+    lost = fused and loses_weight(candidate, demand)
+    wants_blocks = mode.weight_granularity == "block" and (
+        demand.rules.packed or is_shared(candidate)
+    )
+    if fused and (lost or wants_blocks) and can_pack(candidate):
         return Choice("packed", mode, f"{demand.target} multiplies packed blocks")
+    if lost and not demand.forces(node):
+        reason = f"{demand.target} would dequantize its weight each time it runs"
+        return _float(candidate, reason)
     return Choice("weights", mode, "its weight is dequantized where it is used")
 
 
@@ -161,6 +182,14 @@ def _without_range(candidate: Candidate, demand: Demand) -> str:
     return ""
 
 
+def _captured(node: ir.Node, demand: Demand) -> str:
+    """Why the result cannot be quantized where it has to be; empty where it can."""
+    captured = any(use.node.graph is not node.graph for use in node.outputs[0].uses())
+    if captured and node.op_type in demand.rules.results:
+        return "a body of control flow reads its result in float"
+    return ""
+
+
 def _behind_clip(candidate: Candidate, demand: Demand) -> str:
     """Why a float8 activation cannot be written; empty where it can."""
     value = candidate.node.inputs[candidate.operands.activation]
@@ -169,14 +198,3 @@ def _behind_clip(candidate: Candidate, demand: Demand) -> str:
     if clipped and _is_float8(candidate.mode) and not demand.rules.low_behind_clips:
         return f"{demand.target} does not load float8 behind a Relu or Clip"
     return ""
-
-
-def _is_shared(candidate: Candidate) -> bool:
-    weight = candidate.weight
-    return weight is not None and len(list(weight.base.uses())) > 1
-
-
-def _can_pack(candidate: Candidate) -> bool:
-    size = candidate.mode.block_size
-    blocks = candidate.mode.weight_granularity == "block"
-    return blocks and size is not None and size >= 16 and size & (size - 1) == 0

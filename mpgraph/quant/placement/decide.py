@@ -141,15 +141,14 @@ class _Planner:
     def _warnings(self) -> Iterable[str]:
         for taken, quantized in self.lacking.items():
             done, total = sum(quantized), len(quantized)
-            rest = "" if done == total else ", the others stay float"
-            if taken.instead.ranges == "dynamic":
-                how = "takes ranges when the model runs"
+            nodes = f"{total} node" if total == 1 else f"{done} of {total} nodes"
+            instead = f"{taken.instead.name} takes the place of {taken.mode}"
+            if not done:
+                yield f"{taken.cause}, so {instead}, and quantizes no node"
+            elif taken.instead.ranges == "dynamic":
+                yield f"{taken.cause}, so {instead}: {nodes} with ranges found when it runs"
             else:
-                how = "quantizes weights alone"
-            yield (
-                f"{taken.cause}, so {taken.mode} {how}, as {taken.instead.name} does: "
-                f"{done} of {total} nodes{rest}"
-            )
+                yield f"{taken.cause}, so {instead}: the weights alone of {nodes}"
 
     def _add_node(
         self, node: ir.Node, key: str, mode: QuantizationMode, choice: Choice, *, counts: bool
@@ -164,6 +163,7 @@ class _Planner:
                 choice.form,
                 counts,
                 choice.reason,
+                choice.mode.name if choice.lacking else "",
             )
         )
 

@@ -19,6 +19,7 @@ from mpgraph.policy import QuantizationMode
 from mpgraph.quant.placement.demand import Candidate, Demand
 from mpgraph.quant.placement.fusions import float_fusions
 from mpgraph.quant.placement.idle import without_idle
+from mpgraph.quant.placement.packing import is_drawn_in
 
 __all__ = ["Region", "Role", "find_region"]
 
@@ -123,7 +124,8 @@ def _anchor(candidate: Candidate, demand: Demand, *, fused: bool) -> Role:
     activations: tuple[int, ...] = (operands.activation,)
     if candidate.weight is None:
         activations = (operands.activation, operands.weight)
-    wants = fused and node.op_type in demand.rules.results and demand.has_range(_clipped(node))
+    needs = node.op_type in demand.rules.results or is_drawn_in(node, demand)
+    wants = fused and needs and demand.has_range(_clipped(node))
     return Role(node, "anchor", activations, wants, fused)
 
 
