@@ -29,7 +29,6 @@ def calibrated(facts):
 def test_only_what_the_plan_needs_is_observed():
     found = calibrated(facts_with_data())
     assert list(found.accumulators) == ["x", "r"]
-    assert found.aliases == {"t": "r"}
 
 
 def test_settings_come_before_the_policy():
