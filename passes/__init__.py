@@ -33,6 +33,7 @@ PASSES: Mapping[str, str] = {
     "plan-quantization": "passes.plan_quantization:PlanQuantization",
     "plan-scaling": "passes.plan_scaling:PlanScaling",
     "protect-numerics": "passes.protect_numerics:ProtectNumerics",
+    "protect-outputs": "passes.protect_outputs:ProtectOutputs",
     "quantize-dynamically": "passes.quantize_dynamically:QuantizeDynamically",
     "quantize-recurrent": "passes.quantize_recurrent:QuantizeRecurrent",
     "quantize-weights": "passes.quantize_weights:QuantizeWeights",

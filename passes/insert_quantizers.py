@@ -14,7 +14,7 @@ from mpgraph.quant import PlannedActivation, PlannedNode, QuantizationPlan
 from mpgraph.quant.formats import bias_parameters, quantize_bias
 from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.operands import operands_of
-from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer, place_of
+from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer, pending, place_of
 from mpgraph.schema import integer
 from mpgraph.targets import Target, quantization_rules
 
@@ -38,7 +38,7 @@ class InsertQuantizers(Pass):
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Carry out the static part of the plan."""
         plan = facts.get(QuantizationPlan)
-        if not plan.activations:
+        if not plan.activations or not pending(plan, "static"):
             return False
         ir.import_default_domain(model)
         quantizes_bias = quantization_rules(facts.get(Target)).quantizes_bias

@@ -10,7 +10,7 @@ from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, QuantizationPlan
 from mpgraph.quant.formats import NBitsWeight, in_blocks, matmul_nbits
-from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer
+from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer, pending
 from mpgraph.schema import integer
 from passes.optimize_weights import RoundedWeights
 
@@ -32,7 +32,7 @@ class PackWeights(Pass):
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Carry out the packed part of the plan."""
         plan = facts.get(QuantizationPlan)
-        chosen = list(plan.nodes_of("packed"))
+        chosen = pending(plan, "packed")
         if not chosen:
             return False
         ir.import_default_domain(model)

@@ -11,7 +11,7 @@ from mpgraph.passmgr import Facts, Pass
 from mpgraph.policy import PolicyMap, as_policy_map, resolve_nodes
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.calibration import Calibration
-from mpgraph.quant.form_errors import QuantizationErrors
+from mpgraph.quant.form_errors import HarmfulParts, QuantizationErrors
 from mpgraph.quant.placement import decide
 from mpgraph.targets import Target, get_target
 
@@ -43,7 +43,7 @@ class PlanQuantization(Pass):
         policy = as_policy_map(self.policy) if self.policy else facts.get(PolicyMap)
         target = get_target(self.target) if self.target else facts.get(Target)
         flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
-        measured = facts.find(QuantizationErrors)
+        measured, harmful = facts.find(QuantizationErrors), facts.find(HarmfulParts)
         facts.put(
             decide(
                 model,
@@ -53,6 +53,7 @@ class PlanQuantization(Pass):
                 facts.find(Calibration),
                 force=self.force,
                 errors=None if measured is None else measured.products,
+                harmful=None if harmful is None else harmful.errors,
             )
         )
         return False

@@ -13,7 +13,7 @@ from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, PlannedWeight, QuantizationPlan
 from mpgraph.quant.formats import SMALLEST_SCALE
 from mpgraph.quant.placement.operands import operands_of
-from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer
+from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer, pending
 from mpgraph.schema import integer
 
 __all__ = ["QuantizeDynamically"]
@@ -38,7 +38,7 @@ class QuantizeDynamically(Pass):
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Carry out the dynamic part of the plan."""
         plan = facts.get(QuantizationPlan)
-        chosen = list(plan.nodes_of("dynamic", "dynamic_rows"))
+        chosen = pending(plan, "dynamic", "dynamic_rows")
         if not chosen:
             return False
         ir.import_default_domain(model)

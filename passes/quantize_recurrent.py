@@ -12,7 +12,7 @@ from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, PlannedWeight, QuantizationPlan
 from mpgraph.quant.formats import Format, Layout
 from mpgraph.quant.formats.layout import Array
-from mpgraph.quant.rewriting import WeightStore, Writer
+from mpgraph.quant.rewriting import WeightStore, Writer, pending, remove_unread
 from mpgraph.quant.weights import quantize_weight, weight_parameters
 
 __all__ = ["QuantizeRecurrent"]
@@ -37,7 +37,7 @@ class QuantizeRecurrent(Pass):
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Carry out the recurrent part of the plan."""
         plan = facts.get(QuantizationPlan)
-        chosen = list(plan.nodes_of("recurrent"))
+        chosen = pending(plan, "recurrent")
         if not chosen:
             return False
         rewriter = _Rewriter(model, plan)
@@ -66,10 +66,16 @@ class _Rewriter:
             stored += parameters
         self._writer.import_domain(_DOMAIN, 1, graph)
         node.resize_inputs(_OPERANDS + len(stored))
+        former = [node.inputs[index] for index in weights]
         for index, value in (*weights.items(), *enumerate(stored, start=_OPERANDS)):
             node.replace_input_with(index, value)
         node.domain, node.op_type = _DOMAIN, "DynamicQuantizeLSTM"
         node.attributes.pop("layout", None)
+        for one in former:
+            remove_unread(one)
+        # ONNX infers no types behind an operator of another domain.
+        for result in node.outputs:
+            result.type = ir.TensorType(ir.DataType.FLOAT)
         ir.stamp(node, QuantizeRecurrent.name, "int8 weights, numbers quantized at every step")
 
     def _weight(

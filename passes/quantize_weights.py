@@ -11,7 +11,7 @@ from mpgraph import ir
 from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, QuantizationPlan
-from mpgraph.quant.rewriting import WeightStore, Writer
+from mpgraph.quant.rewriting import WeightStore, Writer, pending
 from mpgraph.schema import integer
 from passes.optimize_weights import RoundedWeights
 
@@ -32,7 +32,7 @@ class QuantizeWeights(Pass):
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Carry out the weight-only part of the plan."""
         plan = facts.get(QuantizationPlan)
-        chosen = list(plan.nodes_of("weights", "rows"))
+        chosen = pending(plan, "weights", "rows")
         if not chosen:
             return False
         ir.import_default_domain(model)

@@ -1,8 +1,17 @@
-"""The jobs that run a model on data: one finds ranges of values, one keeps rows of them."""
+"""The jobs that run a model on data: to find ranges, to keep rows, to try what rounding does."""
 
 from mpgraph.calibration.capture import capture_rows
 from mpgraph.calibration.job import Progress, calibrate
 from mpgraph.calibration.memory import parse_memory
+from mpgraph.calibration.rounding import ExactOutputs, RoundingTrial
 from mpgraph.calibration.settings import CalibrationSettings
 
-__all__ = ["CalibrationSettings", "Progress", "calibrate", "capture_rows", "parse_memory"]
+__all__ = [
+    "CalibrationSettings",
+    "ExactOutputs",
+    "Progress",
+    "RoundingTrial",
+    "calibrate",
+    "capture_rows",
+    "parse_memory",
+]

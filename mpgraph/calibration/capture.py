@@ -47,7 +47,8 @@ def capture_rows(
     """
     names = list(dict.fromkeys(values))
     prepared = prepare(model, names)
-    chosen = [name for name in names if prepared.origins.get(name) == (name,)]
+    reached = (*prepared.inputs, *prepared.main)
+    chosen = [name for name in reached if prepared.origins.get(name) == (name,)]
     count, sizes = value_sizes(prepared, feeds)
     budget = parse_memory(memory)
     each = max(-(-rows // max(min(count, samples), 1)), 1)

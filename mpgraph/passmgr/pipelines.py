@@ -24,8 +24,9 @@ _MERGE, _CALIBRATE = "merge-biases", "calibrate{{force={allow_slow}}}"
 
 QUANTIZE = (
     f"{_MERGE},capture-activations,smooth-activations,measure-quantization,{_CALIBRATE},"
-    "plan-quantization{{force={allow_slow}}},optimize-weights,insert-quantizers,"
-    "quantize-dynamically,quantize-recurrent,quantize-weights,pack-weights,fold"
+    "plan-quantization{{force={allow_slow}}},protect-outputs{{force={allow_slow}}},"
+    "optimize-weights,insert-quantizers,quantize-dynamically,quantize-recurrent,"
+    "quantize-weights,pack-weights,fold"
 )
 """What follows where a policy quantizes, on the model with the float dtypes that it got."""
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mpgraph import ir
 
-__all__ = ["FINE", "WORTH_ROWS", "FormErrors", "QuantizationErrors"]
+__all__ = ["FINE", "WORTH_ROWS", "FormErrors", "HarmfulParts", "QuantizationErrors"]
 
 FINE = 1e-4
 """An error below which a better form gains nothing."""
@@ -43,3 +43,17 @@ class QuantizationErrors:
     until_modified: ClassVar[bool] = True
 
     products: Mapping[ir.Node, FormErrors]
+
+
+@dataclass(frozen=True)
+class HarmfulParts:
+    """What the outputs of a model do not bear to be quantized.
+
+    Attributes:
+        errors: For an activation, or a recurrent node, the squared error of the worst output over
+            its energy when it alone is quantized.
+    """
+
+    until_modified: ClassVar[bool] = True
+
+    errors: Mapping[ir.Value | ir.Node, float]

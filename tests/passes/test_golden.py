@@ -24,6 +24,8 @@ from mpgraph.plan import Draft, Plan
 from mpgraph.policy import PolicyMap
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.calibration import Calibration
+from mpgraph.quant.form_errors import QuantizationErrors
+from mpgraph.quant.tuning import ActivationRows
 from mpgraph.runtime import DataSet, Measurements, input_specs, load_data
 from passes.optimize_weights import RoundedWeights
 from tests.pipelines import given, run
@@ -197,6 +199,32 @@ def biased_products():
     )
 
 
+def outliers():
+    """A normalisation that makes one channel large, before products; and another such product."""
+    rng = np.random.default_rng(0)
+    return build(
+        """g (float[8,32] x) => (float[8,24] y, float[8,24] z, float[8,32] t) {
+            n = LayerNormalization (x, gain, shift)
+            y = MatMul (n, w)
+            s = MatMul (x, u)
+            h = Add (x, s)
+            t = Tanh (h)
+            z = MatMul (h, v)
+        }""",
+        gain=np.where(np.arange(32) == 3, 64, 1).astype(np.float32),
+        shift=np.zeros(32, np.float32),
+        w=rng.normal(size=(32, 24)).astype(np.float32),
+        u=(rng.normal(size=(32, 32)) * np.where(np.arange(32) == 5, 64, 1)).astype(np.float32),
+        v=rng.normal(size=(32, 24)).astype(np.float32),
+    )
+
+
+def uneven_rows():
+    """A product whose rows have very different magnitudes."""
+    weight = np.random.default_rng(0).normal(size=(32, 24)).astype(np.float32)
+    return build("g (float[8,32] x) => (float[8,24] y) { y = MatMul (x, w) }", w=weight)
+
+
 def shared_product():
     return build(
         "g (float[2,32] x) => (float[2,32] y) { h = MatMul (x, w) y = MatMul (h, w) }",
@@ -235,6 +263,23 @@ def show_quantization(model, facts):
     ]
     lines += [f"warning {text}" for text in plan.warnings]
     return "\n".join(lines) + "\n"
+
+
+def show_rows(model, facts):
+    known = facts.get(ActivationRows)
+    return "".join(
+        f"{name}: {one.values.shape[0]} rows of {one.values.shape[1]} channels,"
+        f" {one.low.shape[0]} samples, {one.low.min():.4g}..{one.high.max():.4g}\n"
+        for name, one in known.values.items()
+    )
+
+
+def show_errors(model, facts):
+    return "".join(
+        f"{node.outputs[0].name}: static {one.static:.2g} dynamic {one.dynamic:.2g}"
+        f" rows {one.dynamic_rows:.2g}\n"
+        for node, one in facts.get(QuantizationErrors).products.items()
+    )
 
 
 def show_calibration(model, facts):
@@ -369,6 +414,14 @@ INTEGERS = [{"x": np.array([[1, 2, 3, 4]] * 2, np.float32), "keep": np.ones((2, 
 INT8 = "int8_from_float32"
 SIZES = np.logspace(-2, 2, 32)
 UNEVEN = [{"x": (np.random.default_rng(1).normal(size=(8, 32)) * SIZES).astype(np.float32)}]
+ROWS = [
+    {
+        "x": UNEVEN[0]["x"]
+        / SIZES.astype(np.float32)
+        * np.logspace(-2, 2, 8, dtype=np.float32)[:, np.newaxis]
+    }
+]
+NORMAL = [{"x": np.random.default_rng(2).normal(size=(8, 32)).astype(np.float32)}]
 IMAGES = [{"x": (np.arange(256, dtype=np.float32).reshape(1, 16, 4, 4) % 11 - 5) / 4}]
 NOT_INTEGERS = models.feeds("mlp")[:1]
 
@@ -529,6 +582,62 @@ CASES = [
         target="cpu",
     ),
     Case("merge-biases", "products", biased_products, policy=INT8, target="cpu"),
+    Case(
+        "capture-activations",
+        "products",
+        products,
+        "",
+        show_rows,
+        INT8,
+        "cpu",
+        [{"x": np.ones((2, 32), np.float32), "rows": np.zeros(3, np.int64)}],
+    ),
+    Case(
+        "smooth-activations",
+        "outliers",
+        outliers,
+        "capture-activations",
+        policy=INT8,
+        target="cpu",
+        data=NORMAL,
+    ),
+    Case(
+        "measure-quantization",
+        "rows",
+        uneven_rows,
+        "capture-activations",
+        show_errors,
+        INT8,
+        "cpu",
+        ROWS,
+    ),
+    Case(
+        "quantize-dynamically",
+        "rows",
+        uneven_rows,
+        "capture-activations,measure-quantization,calibrate,plan-quantization",
+        policy=INT8,
+        target="cpu",
+        data=ROWS,
+    ),
+    Case(
+        "protect-outputs{limit=1e-5}",
+        "convolutions",
+        convolutions,
+        "calibrate,plan-quantization",
+        show_quantization,
+        INT8,
+        "cpu",
+        IMAGES,
+    ),
+    Case(
+        "quantize-recurrent",
+        "lstm",
+        builder("lstm"),
+        "plan-quantization",
+        policy=INT8,
+        target="cpu",
+    ),
     Case("fold", "casts", builder("casts"), f"{CAST},convert-weights", policy="float16"),
     Case("fold", "float16", builder("float16"), f"{CAST},convert-weights", policy="float16"),
     Case("fold", "tied_weights", builder("tied_weights"), f"{CAST},convert-weights"),

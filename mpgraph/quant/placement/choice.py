@@ -17,6 +17,8 @@ __all__ = ["Choice", "choose"]
 _FEW = 1 << 14
 """Elements of a table below which four more kernels cost more than the bytes they save."""
 
+_CAPTURED = "a body reads activations of the graph around it"
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -93,10 +95,14 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
             lacking = f"{demand.target} computes nothing on {_width(mode)}-bit activations"
             return _with(candidate, mode.fallback, demand, lacking)
         return _float(candidate, rules.missing or _no_kernel(candidate, demand))
+    if _captures(candidate, demand):
+        if mode.fallback is None:
+            return _float(candidate, f"{_CAPTURED}, where they are float")
+        return _with(candidate, mode.fallback, demand, _CAPTURED)
     problem = (
         _without_range(candidate, demand)
         or _behind_clip(candidate, demand)
-        or _captured(node, demand)
+        or _read_by_body(node, demand)
     )
     if problem:
         return _float(candidate, problem)
@@ -163,12 +169,29 @@ def _is_float8(mode: QuantizationMode) -> bool:
     return mode.weight_dtype.startswith("float")
 
 
+def _captures(candidate: Candidate, demand: Demand) -> bool:
+    """Whether an activation comes from the graph around a body."""
+    values = [candidate.node.inputs[index] for index in _computed(candidate)]
+    return any(
+        value.graph is not candidate.node.graph
+        and demand.constant(value) is None
+        and not demand.is_quantized(value)
+        for value in values
+        if value is not None
+    )
+
+
+def _computed(candidate: Candidate) -> tuple[int, ...]:
+    """The operands that may be activations."""
+    operands = candidate.operands
+    if candidate.weight is None:
+        return (operands.activation, operands.weight)
+    return (operands.activation,)
+
+
 def _without_range(candidate: Candidate, demand: Demand) -> str:
     """Why the range of an operand that is computed is not known; empty where all are."""
-    operands = [candidate.operands.activation]
-    if candidate.weight is None:
-        operands.append(candidate.operands.weight)
-    for index in operands:
+    for index in _computed(candidate):
         value = candidate.node.inputs[index]
         if value is None or demand.constant(value) is not None or demand.has_range(value):
             continue
@@ -182,7 +205,7 @@ def _without_range(candidate: Candidate, demand: Demand) -> str:
     return ""
 
 
-def _captured(node: ir.Node, demand: Demand) -> str:
+def _read_by_body(node: ir.Node, demand: Demand) -> str:
     """Why the result cannot be quantized where it has to be; empty where it can."""
     captured = any(use.node.graph is not node.graph for use in node.outputs[0].uses())
     if captured and node.op_type in demand.rules.results:

@@ -43,7 +43,7 @@ class Constant:
 def find_constant(
     value: ir.Value | None, known: dict[ir.Value, Constant | None]
 ) -> Constant | None:
-    """The constant behind a value, through Identity, Cast, Transpose, Reshape and the like.
+    """The constant behind a value, through Identity, Cast, Transpose, Reshape, Slice and the like.
 
     Args:
         value: An operand.
@@ -127,14 +127,81 @@ def _flatten(
     return replace(source, tensor=moved, permutation=None)
 
 
+def _squeeze(
+    node: ir.Node, source: Constant, known: dict[ir.Value, Constant | None]
+) -> Constant | None:
+    axes = _integers(node, "axes", 1, known)
+    if axes is None and (node.op_type == "Unsqueeze" or len(node.inputs) > 1):
+        return None
+    taken = None if axes is None else tuple(axes)
+    if node.op_type == "Squeeze":
+        moved = _derived(source, lambda array: array.squeeze(taken))
+    else:
+        moved = _derived(source, lambda array: np.expand_dims(array, taken or ()))
+    return replace(source, tensor=moved, permutation=None)
+
+
+def _slice(
+    node: ir.Node, source: Constant, known: dict[ir.Value, Constant | None]
+) -> Constant | None:
+    starts, ends = _integers(node, "starts", 1, known), _integers(node, "ends", 2, known)
+    axes, steps = _integers(node, "axes", 3, known), _integers(node, "steps", 4, known)
+    given = [index for index in (3, 4) if len(node.inputs) > index and node.inputs[index]]
+    if starts is None or ends is None or (axes, steps).count(None) > 2 - len(given):
+        return None
+    taken = [slice(None)] * len(source.shape)
+    for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        step = 1 if steps is None else steps[index]
+        if step < 1:
+            return None
+        taken[index if axes is None else axes[index]] = slice(start, end, step)
+    moved = _derived(source, lambda array: array[tuple(taken)])
+    return replace(source, tensor=moved, permutation=None)
+
+
+def _concat(
+    node: ir.Node, source: Constant, known: dict[ir.Value, Constant | None]
+) -> Constant | None:
+    """Parts of one constant in another order, as exporters write the gates of an LSTM."""
+    parts = [find_constant(value, known) for value in node.inputs]
+    found = [part for part in parts if part is not None and part.base is source.base]
+    if len(found) != len(node.inputs):
+        return None
+    axis = integer(node, "axis", 0, {})
+    tensors = [part.tensor for part in found[1:]]
+
+    def joined(array: Array) -> Array:
+        return np.concatenate([array, *(tensor.numpy() for tensor in tensors)], axis)
+
+    extents = [*source.shape]
+    extents[axis] = sum(part.shape[axis] for part in found)
+    moved = ir.derived_tensor(source.tensor, joined, source.tensor.dtype, shape=ir.Shape(extents))
+    return replace(source, tensor=moved, permutation=None)
+
+
+def _integers(
+    node: ir.Node, name: str, index: int, known: dict[ir.Value, Constant | None]
+) -> list[int] | None:
+    """A list that is an operand, or an attribute in older opsets; None where it is not known."""
+    attribute = node.attributes.get(name)
+    if attribute is not None:
+        return None if attribute.is_ref() else list(attribute.as_ints())
+    constant = find_constant(node.inputs[index], known) if len(node.inputs) > index else None
+    return None if constant is None else constant.tensor.numpy().reshape(-1).tolist()
+
+
 _Move = Callable[[ir.Node, Constant, dict[ir.Value, Constant | None]], Constant | None]
 
 _MOVES: Mapping[str, _Move] = {
     "Cast": _cast,
+    "Concat": _concat,
     "Flatten": _flatten,
     "Identity": _identity,
     "Reshape": _reshape,
+    "Slice": _slice,
+    "Squeeze": _squeeze,
     "Transpose": _transpose,
+    "Unsqueeze": _squeeze,
 }
 
 

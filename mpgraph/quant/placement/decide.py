@@ -39,6 +39,7 @@ def decide(
     *,
     force: bool = False,
     errors: Mapping[ir.Node, FormErrors] | None = None,
+    harmful: Mapping[ir.Value | ir.Node, float] | None = None,
 ) -> QuantizationPlan:
     """Plan the quantization of a model, which is not changed.
 
@@ -50,10 +51,11 @@ def decide(
         calibration: Ranges of its values; None without data.
         force: Whether quantization that only loses time on the target is carried out too.
         errors: What each form does to the result of a node, where that was measured.
+        harmful: What the outputs do not bear to be quantized, as in ``HarmfulParts``.
     """
     opset = ir.opset_of("", model.opset_imports)
     rules = quantization_rules(target)
-    demand = Demand(flow, resolutions, rules, target.name, calibration, opset, force)
+    demand = Demand(flow, resolutions, rules, target.name, calibration, opset, force, harmful or {})
     planner = _Planner(demand, target, errors or {})
     scopes = tuple(ir.graphs(model))
     counts = element_counts(scopes, flow)

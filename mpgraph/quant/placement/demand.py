@@ -28,6 +28,8 @@ class Demand:
         calibration: The ranges of activations; None without data.
         opset: The version of the default domain that the model imports; None where it imports none.
         force: Whether quantization that only loses time on the target is carried out too.
+        harmful: Activations and recurrent nodes that the outputs do not bear to be quantized, with
+            the error.
         constants: Constants behind values, filled as they are asked for.
     """
 
@@ -38,6 +40,7 @@ class Demand:
     calibration: Calibration | None
     opset: int | None
     force: bool
+    harmful: Mapping[ir.Value | ir.Node, float] = field(default_factory=dict)
     constants: dict[ir.Value, Constant | None] = field(default_factory=dict)
 
     def mode(self, node: ir.Node) -> QuantizationMode | None:
@@ -67,6 +70,10 @@ class Demand:
         return (
             calibration is not None and name in calibration.names and not calibration.left_out(name)
         )
+
+    def may_round(self, value: ir.Value) -> bool:
+        """Whether a value may be quantized for the sake of nodes that do not multiply."""
+        return value not in self.harmful and self.has_range(value)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from mpgraph import ir
 from mpgraph.quant.form_errors import FINE, WORTH_ROWS, FormErrors
 from mpgraph.quant.placement.choice import Choice
 from mpgraph.quant.placement.demand import Candidate, Demand
+from mpgraph.quant.placement.regions import clipped
 
 __all__ = ["preferred"]
 
@@ -19,7 +20,12 @@ _DYNAMIC = 0.5
 def preferred(
     candidate: Candidate, choice: Choice, demand: Demand, errors: Mapping[ir.Node, FormErrors]
 ) -> Choice:
-    """The choice, or one that takes ranges when the model runs where that is much closer."""
+    """The choice, or one that takes ranges when the model runs where that is much closer, or float
+    where nothing helps."""
+    if choice.form == "static" and not demand.forces(candidate.node):
+        problem = _harm(candidate, demand)
+        if problem:
+            return replace(choice, form="float", reason=problem)
     found = errors.get(candidate.node)
     if found is None or choice.form not in ("static", "dynamic"):
         return choice
@@ -36,3 +42,16 @@ def preferred(
 def _reason(what: str, found: FormErrors, current: float) -> str:
     least = found.dynamic_rows if what == "row" else found.dynamic
     return f"a range per {what} leaves an error of {least:.2g} of its energy, not {current:.2g}"
+
+
+def _harm(candidate: Candidate, demand: Demand) -> str:
+    """What rounding an operand, or the result where that must be, does; empty where it is fine."""
+    node, operands = candidate.node, candidate.operands
+    values = [node.inputs[operands.activation], node.inputs[operands.weight]]
+    if node.op_type in demand.rules.results:
+        values.append(clipped(node))
+    for value in values:
+        if value is not None and value in demand.harmful:
+            error = demand.harmful[value]
+            return f"rounding {value.name} alone costs the outputs {error:.2g} of their energy"
+    return ""

@@ -21,7 +21,7 @@ from mpgraph.quant.placement.fusions import float_fusions
 from mpgraph.quant.placement.idle import without_idle
 from mpgraph.quant.placement.packing import is_drawn_in
 
-__all__ = ["Region", "Role", "find_region"]
+__all__ = ["Region", "Role", "clipped", "find_region"]
 
 _FLOAT, _QUANTIZED = ir.DataType.FLOAT, ir.DataType.UINT8
 _FIXED_FLOAT, _FIXED_QUANTIZED = 0, 1
@@ -125,7 +125,7 @@ def _anchor(candidate: Candidate, demand: Demand, *, fused: bool) -> Role:
     if candidate.weight is None:
         activations = (operands.activation, operands.weight)
     needs = node.op_type in demand.rules.results or is_drawn_in(node, demand)
-    wants = fused and needs and demand.has_range(_clipped(node))
+    wants = fused and needs and demand.has_range(clipped(node))
     return Role(node, "anchor", activations, wants, fused)
 
 
@@ -139,7 +139,8 @@ def _carrier(node: ir.Node, demand: Demand) -> Iterable[Role]:
     computed = tuple(index for index in operands if demand.constant(node.inputs[index]) is None)
     if (
         computed
-        and demand.has_range(_clipped(node))
+        and demand.may_round(clipped(node))
+        and not any(node.inputs[index] in demand.harmful for index in computed)
         and demand.flow.dtype(node.outputs[0]) == _FLOAT
     ):
         yield Role(node, "carrier", computed, True)
@@ -148,6 +149,8 @@ def _carrier(node: ir.Node, demand: Demand) -> Iterable[Role]:
 def _moves_known(node: ir.Node, demand: Demand) -> bool:
     """Whether a node moves float32 numbers of which the range is known where they come from."""
     value, mode = node.inputs[0], demand.mode(node)
+    if any(one in demand.harmful for one in (value, *node.outputs)):
+        return False
     while value is not None and not demand.has_range(value):
         producer = value.producer()
         if producer is None or producer.op_type not in demand.rules.movers:
@@ -162,7 +165,7 @@ def _is_clipper(node: ir.Node, demand: Demand) -> bool:
     return all(value is None or demand.constant(value) is not None for value in node.inputs[1:])
 
 
-def _clipped(node: ir.Node) -> ir.Value:
+def clipped(node: ir.Node) -> ir.Value:
     """The result of a node, behind the Relu or Clip that alone reads it."""
     value = node.outputs[0]
     uses = list(value.uses())
@@ -213,7 +216,7 @@ class _Layout:
         node = role.node
         if role.quantizes_result:
             return _FIXED_QUANTIZED
-        if not role.may_quantize_result or not self._demand.has_range(_clipped(node)):
+        if not role.may_quantize_result or not self._demand.may_round(clipped(node)):
             return _FIXED_FLOAT
         return self._new(self._counts.get(node.outputs[0], 1))
 

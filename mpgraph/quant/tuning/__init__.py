@@ -12,6 +12,8 @@ from mpgraph.quant.tuning.error import (
 from mpgraph.quant.tuning.products import Product, find_products
 from mpgraph.quant.tuning.rows import ActivationRows, Rows
 from mpgraph.quant.tuning.smoothing import smoothing_factors
+from mpgraph.quant.tuning.spared import spared_parts
+from mpgraph.quant.tuning.switches import add_switches
 
 __all__ = [
     "Absorber",
@@ -19,6 +21,7 @@ __all__ = [
     "Product",
     "RangeForm",
     "Rows",
+    "add_switches",
     "approximated",
     "find_absorbers",
     "find_products",
@@ -26,5 +29,6 @@ __all__ = [
     "product_error",
     "row_error",
     "smoothing_factors",
+    "spared_parts",
     "weight_rounded",
 ]
