@@ -69,7 +69,9 @@ def test_ranges_of_another_model_are_refused():
 
 def test_ranges_for_another_policy_or_target_that_needs_more_are_refused():
     model = net()
-    part = mpgraph.PolicyMap("float32", {"op:MatMul": POLICY})
+    first, *_ = model.graph
+    first.name = "first"
+    part = mpgraph.PolicyMap("float32", {"name:first": POLICY})
     found = mpgraph.calibrate(model, feeds(2), part)
     mpgraph.convert(model, part, ranges=found)
     with pytest.raises(mpgraph.DataError, match="calibrate with the same --policy and --target"):
@@ -119,7 +121,8 @@ def test_the_method_changes_the_ranges():
     samples[1]["x"][0, 0, 0] = 500
     scales = {}
     for method in ("minmax", "entropy", "percentile", "mse", "moving_average"):
-        result = mpgraph.convert(net(), POLICY, data=samples, observer=method, verify="load")
+        found = mpgraph.calibrate(net(), samples, observer=method)
+        result = mpgraph.convert(net(), POLICY, ranges=found, verify="load")
         scales[method] = {one.value: one.scale for one in result.quantization.activations}["x"]
     assert scales["entropy"] < 0.5 * scales["minmax"]
     assert len(set(scales.values())) > 2

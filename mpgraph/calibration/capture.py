@@ -16,7 +16,7 @@ from mpgraph.quant.tuning import ActivationRows, Rows
 from mpgraph.runtime import DataSet
 from mpgraph.runtime.observation import Prepared, Runner, ValueSize, plan_passes, prepare
 
-__all__ = ["capture_rows"]
+__all__ = ["capture_rows", "observed_values"]
 
 Array = np.ndarray[Any, Any]
 
@@ -53,7 +53,7 @@ def capture_rows(
     budget = parse_memory(memory)
     each = max(-(-rows // max(min(count, samples), 1)), 1)
     kept = {name: _Kept(each) for name in chosen}
-    for name, array in _observed(prepared, feeds, sizes, budget, samples):
+    for name, array in observed_values(prepared, feeds, sizes, budget, samples):
         if name in kept:
             kept[name].add(array)
     found = {name: one.finish() for name, one in kept.items()}
@@ -62,10 +62,10 @@ def capture_rows(
     return ActivationRows({name: one for name, one in found.items() if one is not None}, missing)
 
 
-def _observed(
+def observed_values(
     prepared: Prepared, feeds: DataSet, sizes: Mapping[str, ValueSize], budget: int, samples: int
 ) -> Iterator[tuple[str, Array]]:
-    """Every value of every sample."""
+    """Every prepared value of the samples, with its name."""
     for one in plan_passes(sizes, budget, part=0, reducible=False):
         runner = Runner(
             prepared.model, prepared.main, one, budget_bytes=budget, part=0, limit=ORDINARY_BELOW

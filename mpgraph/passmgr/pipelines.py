@@ -20,10 +20,11 @@ _REFINE = "refine-accuracy{{tolerance={tolerance}}}"
 CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}"
 """The main job, with evidence measured on data."""
 
-_MERGE, _CALIBRATE = "merge-biases", "calibrate{{force={allow_slow}}}"
+_MERGE, _CALIBRATE = "merge-biases,clip-hard-sigmoids", "calibrate{{force={allow_slow}}}"
 
 QUANTIZE = (
-    f"{_MERGE},capture-activations,smooth-activations,measure-quantization,{_CALIBRATE},"
+    f"{_MERGE},equalize-channels,capture-activations,smooth-activations,measure-quantization,"
+    f"{_CALIBRATE},"
     "plan-quantization{{force={allow_slow}}},protect-outputs{{force={allow_slow}}},"
     "optimize-weights,insert-quantizers,quantize-dynamically,quantize-recurrent,"
     "quantize-weights,pack-weights,fold"

@@ -162,6 +162,61 @@ def convolutions():
     return build(CONVOLUTIONS, w=weight, b=np.arange(16, dtype=np.float32) / 16)
 
 
+NORMALIZED = """g (float[1,2,3,3] x) => (float[1,2,3,3] y) {
+    c = Conv <kernel_shape = [1, 1]> (x, w)
+    n = BatchNormalization (c, gamma, beta, mean, var)
+    y = Mul (n, two)
+}"""
+
+
+def normalized():
+    """A BatchNormalization and a Mul behind a convolution."""
+    return build(
+        NORMALIZED,
+        w=np.ones((2, 2, 1, 1), np.float32),
+        gamma=np.array([1, 2], np.float32),
+        beta=np.array([0.5, -0.5], np.float32),
+        mean=np.array([1, 0], np.float32),
+        var=np.array([4, 1], np.float32),
+        two=np.array(2, np.float32),
+    )
+
+
+def hard_gate():
+    """A HardSigmoid behind a convolution."""
+    return build(
+        """g (float[1,2,3,3] x) => (float[1,2,3,3] y) {
+            c = Conv (x, w, b)
+            y = HardSigmoid <alpha = 0.25, beta = 0.5> (c)
+        }""",
+        w=np.array([[8, 4], [0.25, -0.125]], np.float32).reshape(2, 2, 1, 1),
+        b=np.array([1, 0.5], np.float32),
+    )
+
+
+GATED = """g (float[1,2,3,3] x) => (float[1,2,3,3] y) {
+    c = Conv (x, w, b)
+    shifted = Add (c, three)
+    clipped = Clip (shifted, zero, six)
+    gated = Mul (c, clipped)
+    swish = Div (gated, six)
+    y = Conv <group = 2> (swish, v)
+}"""
+
+
+def gated():
+    """A HardSwish of uneven channels between two convolutions, with its division by 6."""
+    return build(
+        GATED,
+        w=np.array([[8, 4], [0.25, -0.125]], np.float32).reshape(2, 2, 1, 1),
+        b=np.array([1, 0.5], np.float32),
+        v=np.array([0.125, 4], np.float32).reshape(2, 1, 1, 1),
+        three=np.array(3, np.float32),
+        zero=np.array(0, np.float32),
+        six=np.array(6, np.float32),
+    )
+
+
 PRODUCTS = """g (float[2,32] x, int64[3] rows) => (float[2,24] y, float[3,32] e) {
     h = MatMul (x, w)
     y = Gemm <alpha = 0.5, beta = 2.0, transB = 1> (h, v, b)
@@ -423,6 +478,7 @@ ROWS = [
 ]
 NORMAL = [{"x": np.random.default_rng(2).normal(size=(8, 32)).astype(np.float32)}]
 IMAGES = [{"x": (np.arange(256, dtype=np.float32).reshape(1, 16, 4, 4) % 11 - 5) / 4}]
+PIXELS = [{"x": (np.arange(18, dtype=np.float32).reshape(1, 2, 3, 3) % 7 - 3) / 2}]
 NOT_INTEGERS = models.feeds("mlp")[:1]
 
 CASES = [
@@ -489,6 +545,9 @@ CASES = [
     Case("drop-initializer-inputs", "listed", listed_weights),
     Case("drop-initializer-inputs", "old_ir_version", old_style),
     Case("correct-types", "wrong", wrong_types),
+    Case("fold-batch-norm", "normalized", normalized, policy=INT8, target="cpu"),
+    Case("clip-hard-sigmoids", "gate", hard_gate, policy=INT8, target="cpu", data=PIXELS),
+    Case("equalize-channels", "gated", gated, policy=INT8, target="cpu", data=PIXELS),
     Case("calibrate", "convolutions", convolutions, "", show_calibration, INT8, "cpu", IMAGES),
     Case("calibrate", "without_data", convolutions, policy=INT8),
     Case(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow
@@ -11,7 +11,7 @@ from mpgraph.policy import Resolution
 from mpgraph.quant.calibration import Calibration, computed_floats
 from mpgraph.quant.observers import LeftOut, Observer, Range
 from mpgraph.quant.placement.decide import decide
-from mpgraph.targets import Target
+from mpgraph.targets import Target, quantization_rules
 
 __all__ = ["asked_values"]
 
@@ -26,13 +26,15 @@ def asked_values(
 ) -> tuple[str, ...]:
     """The values whose ranges ``decide`` needs, found by letting it plan as if it had all.
 
-    Takes what ``decide`` takes. Where one of them turns out to hold a mask, fewer values are
+    Takes what ``decide`` takes, and leaves out what a node saves, which depends on measured sizes.
+    Where one of them turns out to hold a mask, or a node to save too little, fewer values are
     quantized, but none that was not among these: a minimum cut only shrinks where something more is
     held in float.
     """
     names = {value.name for value in computed_floats(model, flow) if value.name}
     every = _Every("", Observer(), {}, known=names)
-    plan = decide(model, flow, resolutions, target, every, force=force)
+    rules = replace(quantization_rules(target), bytes_per_product=None)
+    plan = decide(model, flow, resolutions, target, every, force=force, rules=rules)
     quantized = (one.value for one in plan.activations if one.value in names)
     return tuple(dict.fromkeys((*quantized, *every.asked)))
 

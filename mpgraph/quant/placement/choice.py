@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from mpgraph import ir
 from mpgraph.policy import QuantizationMode
@@ -11,6 +12,7 @@ from mpgraph.quant.placement.constants import Constant
 from mpgraph.quant.placement.demand import Candidate, Demand
 from mpgraph.quant.placement.packing import can_pack, is_shared, loses_weight
 from mpgraph.quant.plan import Form
+from mpgraph.schema import integer
 
 __all__ = ["Choice", "choose"]
 
@@ -18,6 +20,9 @@ _FEW = 1 << 14
 """Elements of a table below which four more kernels cost more than the bytes they save."""
 
 _CAPTURED = "a body reads activations of the graph around it"
+
+_LONG = 32
+"""Elements of a window from which on gathering them one by one takes longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +104,10 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
         if mode.fallback is None:
             return _float(candidate, f"{_CAPTURED}, where they are float")
         return _with(candidate, mode.fallback, demand, _CAPTURED)
+    problem = "" if demand.forces(node) else _single_channel(candidate, demand)
     problem = (
-        _without_range(candidate, demand)
+        problem
+        or _without_range(candidate, demand)
         or _behind_clip(candidate, demand)
         or _read_by_body(node, demand)
     )
@@ -109,6 +116,22 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
     if not fused:
         return Choice("static", mode, f"asked for, although {demand.target} computes it in float")
     return Choice("static", mode, f"{demand.target} computes it in {_width(mode)} bits")
+
+
+def _single_channel(candidate: Candidate, demand: Demand) -> str:
+    """Why a Conv is slower in 8 bits; empty where it is not."""
+    weight, node = candidate.weight, candidate.node
+    if not demand.rules.slow_single_channel or weight is None or node.op_type != "Conv":
+        return ""
+    if integer(node, "group", 1, {}) != 1:
+        return ""
+    if weight.shape[1] == 1 and prod(weight.shape[2:]) >= _LONG:
+        side = "input"
+    elif weight.shape[0] == 1:
+        side = "output"
+    else:
+        return ""
+    return f"{demand.target} is slow in 8 bits on a Conv of one {side} channel"
 
 
 def _dynamic(candidate: Candidate, demand: Demand) -> Choice:

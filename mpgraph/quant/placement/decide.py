@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from mpgraph import ir
@@ -14,10 +14,11 @@ from mpgraph.quant.form_errors import FormErrors
 from mpgraph.quant.formats import Layout, parameters_from_range
 from mpgraph.quant.placement.choice import Choice, choose
 from mpgraph.quant.placement.demand import Candidate, Demand, find_candidate
-from mpgraph.quant.placement.given import already_quantized
+from mpgraph.quant.placement.given import already_quantized, has_stamped_quantizers
 from mpgraph.quant.placement.measured import preferred
 from mpgraph.quant.placement.recurrent import plan_recurrent
 from mpgraph.quant.placement.regions import Region, find_region
+from mpgraph.quant.placement.useful import useful_range
 from mpgraph.quant.placement.weights import activation_format, operand_weights, plan_weight
 from mpgraph.quant.plan import (
     PlannedActivation,
@@ -25,9 +26,12 @@ from mpgraph.quant.plan import (
     PlannedWeight,
     QuantizationPlan,
 )
-from mpgraph.targets import Target, quantization_rules
+from mpgraph.targets import QuantizationRules, Target, quantization_rules
 
 __all__ = ["decide"]
+
+_LEFT = "it stayed float when the model was quantized"
+_NOT_WORTH = "the conversions around it would take longer than it saves"
 
 
 def decide(
@@ -40,6 +44,7 @@ def decide(
     force: bool = False,
     errors: Mapping[ir.Node, FormErrors] | None = None,
     harmful: Mapping[ir.Value | ir.Node, float] | None = None,
+    rules: QuantizationRules | None = None,
 ) -> QuantizationPlan:
     """Plan the quantization of a model, which is not changed.
 
@@ -52,16 +57,29 @@ def decide(
         force: Whether quantization that only loses time on the target is carried out too.
         errors: What each form does to the result of a node, where that was measured.
         harmful: What the outputs do not bear to be quantized, as in ``HarmfulParts``.
+        rules: What the target fuses, where that is not to be asked from it.
     """
     opset = ir.opset_of("", model.opset_imports)
-    rules = quantization_rules(target)
-    demand = Demand(flow, resolutions, rules, target.name, calibration, opset, force, harmful or {})
-    planner = _Planner(demand, target, errors or {})
+    chosen = rules or quantization_rules(target)
+    demand = Demand(
+        flow, resolutions, chosen, target.name, calibration, opset, force, harmful or {}
+    )
+    planner = _Planner(demand, target, errors or {}, has_stamped_quantizers(model))
     scopes = tuple(ir.graphs(model))
-    counts = element_counts(scopes, flow)
+    counts = element_counts(scopes, flow, _measured_counts(calibration))
     for scope in scopes:
         planner.plan_graph(scope, counts)
     return planner.finish()
+
+
+def _measured_counts(calibration: Calibration | None) -> dict[str, int]:
+    """How many elements the values had in a sample, the mean over the data."""
+    if calibration is None or not calibration.samples:
+        return {}
+    samples = calibration.samples
+    counts = {name: one.count // samples for name, one in calibration.accumulators.items()}
+    same = {name: counts[one] for name, one in calibration.aliases.items() if one in counts}
+    return {name: count for name, count in (counts | same).items() if count}
 
 
 class _Lacking(NamedTuple):
@@ -77,6 +95,7 @@ class _Planner:
     demand: Demand
     target: Target
     errors: Mapping[ir.Node, FormErrors]
+    done_before: bool = False
     nodes: list[PlannedNode] = field(default_factory=list)
     activations: list[PlannedActivation] = field(default_factory=list)
     weights: list[PlannedWeight] = field(default_factory=list)
@@ -95,14 +114,20 @@ class _Planner:
                 continue
             candidate = find_candidate(node, self.demand)
             if candidate is not None:
-                choice = choose(candidate, self.demand)
-                choice = preferred(candidate, choice, self.demand, self.errors)
-                chosen[node] = candidate, choice
+                chosen[node] = candidate, self._choose(candidate)
         groups: dict[QuantizationMode, dict[ir.Node, Candidate]] = {}
         for node, (candidate, choice) in chosen.items():
             if choice.form == "static":
                 groups.setdefault(choice.mode, {})[node] = candidate
-        for node, (candidate, choice) in chosen.items():
+        overhead = self.target.kernel_overhead_bytes
+        regions = {
+            mode: find_region(scope.graph, mode, anchors, self.demand, counts, overhead)
+            for mode, anchors in groups.items()
+        }
+        for node, (candidate, given) in chosen.items():
+            choice = given
+            if choice.form == "static" and node not in regions[choice.mode].anchors:
+                choice = replace(choice, form="float", reason=_NOT_WORTH)
             self._add_node(node, keys[node], candidate.mode, choice, counts=True)
             self._note_fallback(candidate.mode, choice)
             if choice.form not in ("static", "float"):
@@ -110,10 +135,8 @@ class _Planner:
         for planned, weights in plan_recurrent(scope.graph, keys, self.demand):
             self.nodes.append(planned)
             self.weights.extend(weights)
-        for mode, anchors in groups.items():
-            overhead = self.target.kernel_overhead_bytes
-            region = find_region(scope.graph, mode, anchors, self.demand, counts, overhead)
-            self._add_static(scope, keys, mode, anchors, region)
+        for mode, region in regions.items():
+            self._add_static(scope, keys, mode, groups[mode], region)
 
     def finish(self) -> QuantizationPlan:
         """The plan."""
@@ -125,6 +148,12 @@ class _Planner:
             self.places,
             self.graphs,
         )
+
+    def _choose(self, candidate: Candidate) -> Choice:
+        if self.done_before and not self.demand.resolutions[candidate.node].explicit:
+            return Choice("float", candidate.mode, _LEFT)
+        choice = choose(candidate, self.demand)
+        return preferred(candidate, choice, self.demand, self.errors)
 
     def _add_given(self, node: ir.Node, key: str) -> bool:
         """Note a node that the model quantizes already; tell whether it is one."""
@@ -183,6 +212,8 @@ class _Planner:
         region: Region,
     ) -> None:
         for node, candidate in anchors.items():
+            if node not in region.anchors:
+                continue
             self._add_weight(candidate, Choice("static", candidate.mode, ""), keys[node])
         for role in region.carriers:
             reason = f"{self.target.name} hands quantized numbers through {role.node.op_type}"
@@ -221,6 +252,7 @@ class _Planner:
             raise ValueError(f"{value.name}: its range is not known")
         levels = int(format.highest - format.lowest) + 1 if not format.is_float else 256
         found = calibration.range(source.name or "", levels, format.symmetric)
+        found = useful_range(source, found, self.demand)
         parameters = parameters_from_range(found.low, found.high, format, Layout())
         readers = [f"{keys[node]}:{index}" for node, index in region.readers[value]]
         readers += [f"{scope.path}:{index}" for index in region.outputs.get(value, ())]

@@ -5,7 +5,19 @@ from __future__ import annotations
 from mpgraph import ir
 from mpgraph.quant.placement.operands import WEIGHTED
 
-__all__ = ["already_quantized"]
+__all__ = ["already_quantized", "has_stamped_quantizers"]
+
+_STAMPS = frozenset(
+    [
+        "insert-quantizers",
+        "pack-weights",
+        "quantize-dynamically",
+        "quantize-recurrent",
+        "quantize-weights",
+    ]
+)
+"""The passes that carry out a plan; what they insert names them."""
+
 
 _INTEGER_OPERATORS = frozenset(
     {
@@ -40,6 +52,11 @@ def already_quantized(node: ir.Node) -> str:
     producer = None if weight is None else weight.producer()
     dequantized = producer is not None and producer.op_type == "DequantizeLinear"
     return "its weight is quantized already" if dequantized else ""
+
+
+def has_stamped_quantizers(model: ir.Model) -> bool:
+    """Whether a plan was carried out on a model before: what it left in float shall stay so."""
+    return any((ir.origin(node) or ("",))[0] in _STAMPS for node in ir.nodes(model))
 
 
 def _gathers_integers(node: ir.Node) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from networkx.utils import UnionFind
 
@@ -16,7 +16,7 @@ def without_idle(
     labels: Sequence[ir.DataType],
     edges: Iterable[Edge],
     quantized: ir.DataType,
-    fixed: int,
+    multiplying: Collection[int],
 ) -> list[ir.DataType]:
     """The labels, with cells made float that no node that multiplies takes from or must give to.
 
@@ -26,21 +26,21 @@ def without_idle(
         labels: The dtype of each cell.
         edges: The values between cells.
         quantized: The label of cells that are held as quantized numbers.
-        fixed: The cell of the nodes that multiply.
+        multiplying: The cells of the nodes that multiply.
     """
     parts: UnionFind[int] = UnionFind(range(len(labels)))
     busy = set()
     for edge in edges:
-        ends = {edge.producer, *edge.consumers}
-        inside = [cell for cell in ends if cell != fixed and labels[cell] == quantized]
+        ends = [cell for cell in {edge.producer, *edge.consumers} if labels[cell] == quantized]
+        inside = [cell for cell in ends if cell not in multiplying]
         if inside:
             parts.union(*inside)
-            if fixed in ends:
+            if len(inside) < len(ends):
                 busy.add(inside[0])
     roots = {parts[cell] for cell in busy}
     return [
         ir.DataType.FLOAT
-        if label == quantized and cell != fixed and parts[cell] not in roots
+        if label == quantized and cell not in multiplying and parts[cell] not in roots
         else label
         for cell, label in enumerate(labels)
     ]

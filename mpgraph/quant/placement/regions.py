@@ -1,10 +1,10 @@
 """Which values of a graph are held as quantized numbers: the cut that moves the fewest bytes.
 
-Nodes that multiply are why values are quantized at all. What lies between them is free: an Add, a
-pooling or a Transpose may take and give quantized numbers where the target has a kernel for it, or
-stay in float between a DequantizeLinear and a QuantizeLinear. Both cost memory traffic, so that the
-same minimum cut that places casts places these (`mpgraph.analysis.cut`), with ``uint8`` standing
-for quantized.
+Nodes that multiply are why values are quantized at all: the time that they save counts as bytes.
+What lies between them is free: an Add, a pooling or a Transpose may take and give quantized numbers
+where the target has a kernel for it, or stay in float between a DequantizeLinear and a
+QuantizeLinear. Both cost memory traffic, so that the same minimum cut that places casts places
+these (`mpgraph.analysis.cut`), with ``uint8`` standing for quantized.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mpgraph.quant.placement.demand import Candidate, Demand
 from mpgraph.quant.placement.fusions import float_fusions
 from mpgraph.quant.placement.idle import without_idle
 from mpgraph.quant.placement.packing import is_drawn_in
+from mpgraph.quant.placement.savings import anchor_savings
 
 __all__ = ["Region", "Role", "clipped", "find_region"]
 
@@ -58,6 +59,8 @@ class Region:
             float, and quantized besides.
         sources: For a value that must have the scale of another, that one.
         carriers: The free nodes that take and give quantized numbers.
+        anchors: The nodes that multiply quantized operands; the others would save less than the
+            conversions around them cost.
     """
 
     readers: dict[ir.Value, list[tuple[ir.Node, int]]] = field(default_factory=dict)
@@ -65,6 +68,7 @@ class Region:
     computed: set[ir.Value] = field(default_factory=set)
     sources: dict[ir.Value, ir.Value] = field(default_factory=dict)
     carriers: list[Role] = field(default_factory=list)
+    anchors: set[ir.Node] = field(default_factory=set)
 
 
 def find_region(
@@ -86,14 +90,23 @@ def find_region(
         overhead: Cost of one more kernel on the target, in bytes.
     """
     roles = {role.node: role for role in _roles(graph, mode, anchors, demand)}
-    layout = _Layout(graph, roles, counts, demand)
+
+    def found(savings: Mapping[ir.Node, int]) -> Region:
+        return _place(_Layout(graph, roles, counts, demand, savings), overhead)
+
+    region = found(anchor_savings(anchors, demand, counts))
+    # Where no node gains, the smaller file is all that is asked for.
+    return region if region.anchors or not anchors else found({})
+
+
+def _place(layout: _Layout, overhead: int) -> Region:
     start = [_FLOAT] * len(layout.elements)
     start[_FIXED_QUANTIZED] = _QUANTIZED
     allowed = [frozenset({_FLOAT, _QUANTIZED})] * len(layout.elements)
     allowed[_FIXED_FLOAT], allowed[_FIXED_QUANTIZED] = frozenset({_FLOAT}), frozenset({_QUANTIZED})
     traffic = Traffic(tuple(layout.elements), tuple(layout.edges()), overhead)
     labels = place(traffic, start, allowed)
-    return layout.region(without_idle(labels, traffic.edges, _QUANTIZED, _FIXED_QUANTIZED))
+    return layout.region(without_idle(labels, traffic.edges, _QUANTIZED, layout.multiplying))
 
 
 def _roles(
@@ -176,7 +189,12 @@ def clipped(node: ir.Node) -> ir.Value:
 
 
 class _Layout:
-    """Cells for the cut: one per free node, one per free result of an anchor."""
+    """Cells for the cut: one per free node, one per free result of an anchor.
+
+    Attributes:
+        elements: The elements that each cell moves.
+        multiplying: The cells of nodes that multiply.
+    """
 
     def __init__(
         self,
@@ -184,12 +202,16 @@ class _Layout:
         roles: Mapping[ir.Node, Role],
         counts: Mapping[ir.Value, int],
         demand: Demand,
+        savings: Mapping[ir.Node, int],
     ) -> None:
         self._graph = graph
         self._roles = roles
         self._counts = counts
         self._demand = demand
+        self._savings = savings
         self.elements: list[int] = [0, 0]
+        self.multiplying: set[int] = {_FIXED_QUANTIZED}
+        self._anchors: dict[ir.Node, int] = {}
         self._own: dict[ir.Node, int] = {}
         self._results: dict[ir.Value, int] = {}
         self._inside: set[ir.Value] = set()
@@ -201,21 +223,32 @@ class _Layout:
         if role is None:
             return
         if role.kind == "anchor":
-            self._results[node.outputs[0]] = self._result_of(role)
+            self._anchors[node] = cell = self._anchor(node)
+            self._results[node.outputs[0]] = self._result_of(role, cell)
             return
         if role.kind == "clipper":
             self._add_clipper(node)
             return
         touched = [*(node.inputs[index] for index in role.operands), *node.outputs]
-        cell = self._new(sum(self._counts.get(value, 1) for value in touched if value is not None))
+        computes = role.kind == "carrier" or node.op_type in ("MaxPool", "Resize")
+        saves = not computes or not self._demand.rules.carriers_as_slow
+        moved = sum(self._counts.get(value, 1) for value in touched if value is not None)
+        cell = self._new(moved if saves else 0)
         self._own[node] = cell
         for value in node.outputs:
             self._results[value] = cell
 
-    def _result_of(self, role: Role) -> int:
+    def _anchor(self, node: ir.Node) -> int:
+        if node not in self._savings:
+            return _FIXED_QUANTIZED
+        cell = self._new(self._savings[node])
+        self.multiplying.add(cell)
+        return cell
+
+    def _result_of(self, role: Role, anchor: int) -> int:
         node = role.node
         if role.quantizes_result:
-            return _FIXED_QUANTIZED
+            return anchor
         if not role.may_quantize_result or not self._demand.may_round(clipped(node)):
             return _FIXED_FLOAT
         return self._new(self._counts.get(node.outputs[0], 1))
@@ -251,7 +284,8 @@ class _Layout:
             role = self._roles.get(use.node)
             cell = _FIXED_FLOAT
             if role is not None and use.node.graph is self._graph and use.idx in role.operands:
-                cell = _FIXED_QUANTIZED if role.kind == "anchor" else self._own.get(use.node, 0)
+                cells = self._anchors if role.kind == "anchor" else self._own
+                cell = cells.get(use.node, _FIXED_FLOAT)
             found.append((use.node, use.idx, cell))
         return found
 
@@ -264,9 +298,16 @@ class _Layout:
             producer = self._results.get(value, _FIXED_FLOAT)
             yield Edge(self._counts.get(value, 1), producer, tuple(sorted(takers)))
 
-    def region(self, labels: Sequence[ir.DataType]) -> Region:
+    def region(self, found: Sequence[ir.DataType]) -> Region:
         """The quantized values under a labelling."""
+        labels = list(found)
         region = Region()
+        for node, cell in self._anchors.items():
+            if labels[cell] == _QUANTIZED:
+                region.anchors.add(node)
+            else:
+                # Only what is computed on quantized numbers writes them at no cost.
+                labels[self._results[node.outputs[0]]] = _FLOAT
         for node, cell in self._own.items():
             if labels[cell] == _QUANTIZED:
                 role = self._roles[node]

@@ -13,7 +13,7 @@ FIXED = 1
 def kept(quantized, *edges):
     """The cells from 2 to 6 that stay quantized."""
     labels = [FLOAT, NUMBERS, *(NUMBERS if cell in quantized else FLOAT for cell in range(2, 7))]
-    found = without_idle(labels, [Edge(1, *edge) for edge in edges], NUMBERS, FIXED)
+    found = without_idle(labels, [Edge(1, *edge) for edge in edges], NUMBERS, {FIXED})
     assert found[:2] == labels[:2]
     return {cell for cell in range(2, 7) if found[cell] == NUMBERS}
 

@@ -9,14 +9,14 @@ from mpgraph.quant.form_errors import FINE, FormErrors
 from tests.quant.placement.planning import forms, normal, planned
 from tests.runtime.builders import build
 
-FEEDS = [{"x": normal(8, 32)}]
+FEEDS = [{"x": normal(64, 64)}]
 
 
 def product():
     return build(
-        "g (float[8,32] x) => (float[8,16] y) { h = MatMul (x, w) y = MatMul (h, v) }",
-        w=normal(32, 32),
-        v=normal(32, 16),
+        "g (float[64,64] x) => (float[64,64] y) { h = MatMul (x, w) y = MatMul (h, v) }",
+        w=normal(64, 64),
+        v=normal(64, 64),
     )
 
 

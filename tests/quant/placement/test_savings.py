@@ -1,0 +1,93 @@
+"""Where quantizing a node saves less than the conversions around it cost, it stays float."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mpgraph
+from mpgraph.policy import PolicyMap
+from tests.quant.placement.planning import planned
+from tests.runtime.builders import build
+
+INT8 = "int8_from_float32"
+
+
+def forms(model, feeds, target="cpu"):
+    plan = planned(model, feeds, INT8, target)
+    return {node.name or node.key: (node.form, node.reason) for node in plan.nodes if node.counts}
+
+
+def feeds_of(*shape):
+    rng = np.random.default_rng(0)
+    return [{"x": rng.normal(size=shape).astype(np.float32)}]
+
+
+def two_convolutions(between):
+    """A heavy Conv, and behind float nodes a light one that reads much and computes little."""
+    rng = np.random.default_rng(1)
+    model = build(
+        f"""g (float[1,32,40,40] x) => (float[1,32,40,40] y) {{
+            a = Conv <pads = [1, 1, 1, 1]> (x, heavy)
+            {between}
+            y = Conv <group = 32> (r, light)
+        }}""",
+        heavy=rng.normal(size=(32, 32, 3, 3)).astype(np.float32),
+        light=rng.normal(size=(32, 1, 1, 1)).astype(np.float32),
+    )
+    heavy, light = (node for node in model.graph if node.op_type == "Conv")
+    heavy.name, light.name = "heavy", "light"
+    return model
+
+
+@pytest.mark.parametrize("target", ["cpu", "tensorrt"])
+def test_a_light_node_between_float_nodes_stays_float_where_conversions_have_a_price(target):
+    found = forms(two_convolutions("r = Erf (a)"), feeds_of(1, 32, 40, 40), target)
+    assert found["heavy"][0] == "static"
+    if target == "cpu":
+        assert found["light"][0] == "float"
+        assert "conversions around it" in found["light"][1]
+    else:
+        assert found["light"][0] == "static"
+
+
+def test_the_same_node_is_quantized_where_it_reads_quantized_numbers():
+    found = forms(two_convolutions("r = Relu (a)"), feeds_of(1, 32, 40, 40))
+    assert {form for form, _ in found.values()} == {"static"}
+
+
+def test_a_model_of_which_no_node_gains_is_quantized_all_the_same():
+    model = build(
+        "g (float[1,4] x) => (float[1,4] y) { y = MatMul (x, w) }", w=np.eye(4, dtype="f4")
+    )
+    assert {form for form, _ in forms(model, feeds_of(1, 4)).values()} <= {"static", "dynamic_rows"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [((8, 1, 64), "float"), ((8, 1, 3), "static"), ((1, 8, 3), "float"), ((8, 8, 64), "static")],
+)
+def test_convolutions_of_one_channel(shape, expected):
+    rng = np.random.default_rng(2)
+    outputs, inputs, _ = shape
+    model = build(
+        f"""g (float[1,{inputs},600] x) => (float[1,16,n] y) {{
+            a = Conv (x, w) r = Relu (a) y = Conv (r, v) }}""",
+        w=rng.normal(size=shape).astype(np.float32),
+        v=rng.normal(size=(16, outputs, 64)).astype(np.float32),
+    )
+    first = next(iter(model.graph))
+    first.name = "first"
+    side = "output" if outputs == 1 else "input"
+    form, reason = forms(model, feeds_of(1, inputs, 600))["first"]
+    assert form == expected
+    assert expected == "static" or f"one {side} channel" in reason
+
+
+def test_wanted_nodes_are_quantized_whatever_they_cost():
+    model = two_convolutions("r = Erf (a)")
+    policy = PolicyMap("float32", {"name:light": INT8})
+    plan = mpgraph.convert(
+        model, policy, data=feeds_of(1, 32, 40, 40), verify="structure"
+    ).quantization
+    assert [node.form for node in plan.nodes if node.counts] == ["static"]
