@@ -13,6 +13,7 @@ from mpgraph import ir
 from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.calibration import CalibrationSettings, parse_memory
 from mpgraph.errors import InputError, PolicyError
+from mpgraph.limiting.refusal import check_limit, refuse_beyond, refuse_useless
 from mpgraph.passmgr import (
     Facts,
     Instrument,
@@ -21,17 +22,25 @@ from mpgraph.passmgr import (
     load_pipeline,
     run_pipeline,
 )
-from mpgraph.passmgr.pipelines import ANNOTATE, CONVERT, CONVERT_WITH_DATA, QUANTIZE
+from mpgraph.passmgr.pipelines import (
+    ANNOTATE,
+    CONVERT,
+    CONVERT_WITH_DATA,
+    QUANTIZE,
+    QUANTIZE_WITHIN,
+)
 from mpgraph.plan import Plan
 from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map, conversion_policy
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.calibration import Calibration
 from mpgraph.quant.observers import Method, Observer
 from mpgraph.quant.refusal import refuse_nothing
+from mpgraph.quant.sensitivity import SearchProgress, Sensitivity
 from mpgraph.ranges import as_calibration, as_observer
 from mpgraph.report.conversion import ConversionReport, take_inventory
 from mpgraph.runtime import DataSet, input_specs, load_data
 from mpgraph.runtime.checks import Checked, check_converted
+from mpgraph.runtime.output_errors import OutputErrors
 from mpgraph.runtime.quantizers import QuantizerAccount, take_account
 from mpgraph.targets import Target, get_target
 
@@ -69,6 +78,11 @@ class Conversion:
     def quantizers(self) -> QuantizerAccount | None:
         """What a session makes of each Q/DQ that was inserted; None where it was not asked."""
         return self.report.quantizers
+
+    @property
+    def sensitivity(self) -> Sensitivity | None:
+        """What ``max_error`` kept in float, and why; None where nothing was quantized under it."""
+        return self.report.sensitivity
 
     @cached_property
     def placement(self) -> Placement:
@@ -123,7 +137,9 @@ def convert(
     observer: Observer | Method | None = None,
     samples: int | None = None,
     memory: str | int = "512MB",
+    max_error: float | None = None,
     instruments: tuple[Instrument, ...] = (),
+    progress: Callable[[str, int, int], object] | None = None,
 ) -> Conversion:
     """Convert a model to mixed precision by policy.
 
@@ -154,15 +170,22 @@ def convert(
             default what the policy says.
         samples: Use at most so many samples of ``data``.
         memory: Bound of the arrays that leave the model in one run of calibration.
+        max_error: The largest error that an output may have on ``data`` when all is done, over the
+            output's range. What is too harmful quantized stays in float, and so does what only
+            loses time; ``tolerance`` is lowered to it.
         instruments: Observers of the pipeline.
+        progress: Told how far the search for harmful nodes is: the step, how much is done, and how
+            much there is.
 
     Raises:
         InputError: The model, the policy, the target or the data cannot be used.
         NothingQuantizedError: The policy quantizes, and nothing of the model could be.
+        ConversionError: Within ``max_error`` nothing is gained, and ``allow_slow`` is not set.
         CheckError: The result failed a check; there is nothing to save.
     """
     _check_options(storage, verify, tolerance)
     _check_calibration(ranges, observer, samples, data)
+    check_limit(max_error, has_data=data is not None)
     parse_memory(memory)
     with ir.paused_gc():
         model = _fresh(source)
@@ -179,16 +202,22 @@ def convert(
         elif feeds is not None:
             facts.put(feeds)
             facts.put(CalibrationSettings(observer=as_observer(observer), memory=memory))
+        if max_error is not None:
+            facts.put(OutputErrors(_fresh(source), facts.get(DataSet), chosen.name))
+            facts.put(SearchProgress() if progress is None else SearchProgress(progress))
         before = take_inventory(model, infer_types(model))
         noted = annotate or _is_annotated(model)
-        text = _pipeline(rules, DataSet in facts, noted).format(
+        text = _pipeline(rules, DataSet in facts, max_error is not None, noted).format(
             keep_io_types=_switch(keep_io_types),
             allow_slow=_switch(allow_slow),
             storage=storage,
-            tolerance=tolerance,
+            tolerance=tolerance if max_error is None else min(tolerance, max_error),
+            max_error=max_error,
         )
         watchers = (VerifyEach(), Reproducer(lambda: _fresh(source), weights=False), *instruments)
         run_pipeline(model, load_pipeline(text), facts, watchers)
+        found = facts.find(Sensitivity)
+        refuse_useless(found, chosen.name, allow_slow=allow_slow)
         quantization = facts.find(QuantizationPlan)
         if quantization is not None:
             refuse_nothing(quantization, facts.get(Plan).policy, chosen, forced=allow_slow)
@@ -201,19 +230,20 @@ def convert(
             )
             if quantization is not None:
                 account = take_account(model, chosen, checked.not_loaded)
+            refuse_beyond(checked.comparison, max_error)
         plan = facts.get(Plan)
         after = take_inventory(model, facts.find(TypeFlow) or infer_types(model))
-        report = ConversionReport(before, after, plan, checked, quantization, account)
+        report = ConversionReport(before, after, plan, checked, quantization, account, found)
         return Conversion(model, plan, report)
 
 
-def _pipeline(policy: PolicyMap, has_data: bool, annotate: bool) -> str:
+def _pipeline(policy: PolicyMap, has_data: bool, has_limit: bool, annotate: bool) -> str:
     """The text of the pipeline, with its options still open."""
     parts = [CONVERT_WITH_DATA if has_data else CONVERT]
     if any(
         one.mode is not None for one in (policy.default, *(rule.policy for rule in policy.rules))
     ):
-        parts.append(QUANTIZE)
+        parts.append(QUANTIZE_WITHIN if has_limit else QUANTIZE)
     if annotate:
         parts.append(ANNOTATE)
     return ",".join(parts)

@@ -24,6 +24,7 @@ PASSES: Mapping[str, str] = {
     "insert-casts": "passes.insert_casts:InsertCasts",
     "insert-quantizers": "passes.insert_quantizers:InsertQuantizers",
     "legalize": "passes.legalize:Legalize",
+    "limit-error": "passes.limit_error:LimitError",
     "measure": "passes.measure:Measure",
     "measure-quantization": "passes.measure_quantization:MeasureQuantization",
     "merge-biases": "passes.merge_biases:MergeBiases",

@@ -14,7 +14,14 @@ from mpgraph.quant import PlannedActivation, PlannedNode, QuantizationPlan
 from mpgraph.quant.formats import bias_parameters, quantize_bias
 from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.operands import operands_of
-from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer, pending, place_of
+from mpgraph.quant.rewriting import (
+    StoredWeight,
+    WeightStore,
+    Writer,
+    pending,
+    per_channel,
+    place_of,
+)
 from mpgraph.schema import integer
 from mpgraph.targets import Target, quantization_rules
 
@@ -100,7 +107,14 @@ class _Rewriter:
         result = (f"{value.name}_dequantized", dtype)
         if place.key in self._plan.places:
             reader = self._plan.places[place.key]
-            (read,) = self._writer.before(reader, "DequantizeLinear", operands, [result], rule=rule)
+            parameters, attributes = operands, list[ir.Attr]()
+            if f"{place.key}:1" not in self._plan.by_reader:
+                parameters, attributes = per_channel(
+                    self._writer, self.store, reader, place.position, operands
+                )
+            (read,) = self._writer.before(
+                reader, "DequantizeLinear", parameters, [result], attributes, rule=rule
+            )
             reader.replace_input_with(place.position, read)
         else:
             (read,) = self._writer.behind(

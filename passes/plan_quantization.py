@@ -13,6 +13,7 @@ from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.calibration import Calibration
 from mpgraph.quant.form_errors import HarmfulParts, QuantizationErrors
 from mpgraph.quant.placement import decide
+from mpgraph.quant.sensitivity import KeptFloat
 from mpgraph.targets import Target, get_target
 
 __all__ = ["PlanQuantization"]
@@ -23,7 +24,8 @@ class PlanQuantization(Pass):
     """Put a ``QuantizationPlan`` into the facts; the model is not changed.
 
     It comes behind the passes that give nodes their float dtypes, and speaks of the model as they
-    leave it. Without a ``Calibration`` in the facts, static modes fall back on dynamic ones.
+    leave it. Without a ``Calibration`` in the facts, static modes fall back on dynamic ones. Nodes
+    that a ``KeptFloat`` in the facts names stay in float.
 
     Attributes:
         policy: A policy name; empty takes the ``PolicyMap`` that the facts hold.
@@ -44,6 +46,7 @@ class PlanQuantization(Pass):
         target = get_target(self.target) if self.target else facts.get(Target)
         flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
         measured, harmful = facts.find(QuantizationErrors), facts.find(HarmfulParts)
+        kept = facts.find(KeptFloat)
         facts.put(
             decide(
                 model,
@@ -54,6 +57,7 @@ class PlanQuantization(Pass):
                 force=self.force,
                 errors=None if measured is None else measured.products,
                 harmful=None if harmful is None else harmful.errors,
+                kept=None if kept is None else kept.nodes,
             )
         )
         return False

@@ -26,6 +26,8 @@ BELOW = {
     "runtime": {"errors", "ir", "schema", "analysis", "targets"},
     # Observers are of quant, sessions of runtime; this is what brings them together.
     "calibration": {"errors", "ir", "quant", "runtime"},
+    # Likewise: what to keep in float is decided by quant, and measured by runtime.
+    "limiting": {"errors", "ir", "targets", "quant", "runtime"},
 }
 ENGINE = set(BELOW)
 # The names that Keras has for policies, under the modules that Keras has.

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    if math.isnan(value):
-        raise click.BadParameter("nan is not a tolerance", ctx, param)
+def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is no error", ctx, param)
     return value
 
 
@@ -55,7 +55,15 @@ def _refuse_nan(ctx: click.Context, param: click.Parameter, value: float) -> flo
     callback=_refuse_nan,
     default=1e-2,
     show_default=True,
-    help="Largest error that rounding may cause in an output, over its range, measured on --data.",
+    help="Largest error that rounding to a low float dtype may cause in an output, over its range, "
+    "measured on --data; --max-error lowers it.",
+)
+@click.option(
+    "--max-error",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=_refuse_nan,
+    help="Largest error of an output in the end, over its range, measured on --data, such as 0.03: "
+    "nodes that are too harmful quantized, or lose time, stay in float.",
 )
 @click.option(
     "--ranges",
@@ -120,6 +128,7 @@ def command(
     percentile: float | None,
     samples: int | None,
     memory: str,
+    max_error: float | None,
     keep_io_types: bool,
     storage: Storage,
     verify: Verify,
@@ -175,7 +184,9 @@ def command(
             observer=chosen_observer(method, percentile),
             samples=samples,
             memory=memory,
+            max_error=max_error,
             instruments=(clock, *bar),
+            progress=progress,
         )
         explained = [one for name in explain for one in find_assignments(result.plan, name)]
         if not dry_run:
@@ -228,9 +239,10 @@ def _step(progress: Report | None, step: str) -> Callable[[int, int], None] | No
 
 
 def _print_text(result: Conversion, path: Path | None, explained: Sequence[Assignment]) -> None:
-    from mpgraph.report.text import render_conversion, render_explanation
+    from mpgraph.report.text import render_conversion, render_explanation, render_sensitivity
 
     screen = console()
     render_conversion(result, screen)
+    render_sensitivity(result.sensitivity, screen)
     render_explanation(explained, result.plan, screen, result.model, result.quantization)
     click.echo("nothing written" if path is None else f"written to {path}")

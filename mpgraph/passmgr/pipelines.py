@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["ANNOTATE", "APPLY", "CONVERT", "CONVERT_WITH_DATA", "OBSERVE", "QUANTIZE"]
+__all__ = [
+    "ANNOTATE",
+    "APPLY",
+    "CONVERT",
+    "CONVERT_WITH_DATA",
+    "OBSERVE",
+    "QUANTIZE",
+    "QUANTIZE_WITHIN",
+]
 
 _PREPARE = "check-policy,normalize,specialize-functions,convert-opset,fold,fold-batch-norm"
 _NARROW = (
@@ -21,15 +29,22 @@ CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}
 """The main job, with evidence measured on data."""
 
 _MERGE, _CALIBRATE = "merge-biases,clip-hard-sigmoids", "calibrate{{force={allow_slow}}}"
-
-QUANTIZE = (
+_DECIDE = (
     f"{_MERGE},equalize-channels,capture-activations,smooth-activations,measure-quantization,"
     f"{_CALIBRATE},"
-    "plan-quantization{{force={allow_slow}}},protect-outputs{{force={allow_slow}}},"
-    "optimize-weights,insert-quantizers,quantize-dynamically,quantize-recurrent,"
-    "quantize-weights,pack-weights,fold"
+    "plan-quantization{{force={allow_slow}}}"
 )
+_CARRY_OUT = (
+    "insert-quantizers,quantize-dynamically,quantize-recurrent,quantize-weights,pack-weights,fold"
+)
+QUANTIZE = f"{_DECIDE},protect-outputs{{{{force={{allow_slow}}}}}},optimize-weights,{_CARRY_OUT}"
 """What follows where a policy quantizes, on the model with the float dtypes that it got."""
+
+QUANTIZE_WITHIN = (
+    f"{_DECIDE},optimize-weights,limit-error{{{{max-error={{max_error}} force={{allow_slow}}}}}},"
+    f"{_CARRY_OUT}"
+)
+"""The same, with what is too harmful to the outputs, within a limit that was given, in float."""
 
 ANNOTATE = "annotate-dtypes"
 """What says in the model which dtypes it has, and why, for those who look at it."""

@@ -168,6 +168,13 @@ class QuantizationPlan:
         return sum(node.counts and node.form != "float" for node in self.nodes)
 
     @cached_property
+    def chosen(self) -> tuple[PlannedNode, ...]:
+        """These nodes, without those that were quantized before."""
+        return tuple(
+            node for node in self.nodes if node.counts and node.form not in ("float", "given")
+        )
+
+    @cached_property
     def forms(self) -> Counter[Form]:
         """How many of them have each form, the most frequent first."""
         forms = Counter(node.form for node in self.nodes if node.counts)

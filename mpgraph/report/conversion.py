@@ -11,6 +11,7 @@ from mpgraph import ir
 from mpgraph.analysis import TypeFlow
 from mpgraph.plan import Plan
 from mpgraph.quant import QuantizationPlan
+from mpgraph.quant.sensitivity import Sensitivity
 from mpgraph.runtime.checks import Checked
 from mpgraph.runtime.quantizers import QuantizerAccount
 from mpgraph.schema import element_type
@@ -55,6 +56,7 @@ class ConversionReport:
         quantization: What was quantized, in which form and why; None for a policy that does not.
         quantizers: What a session makes of the Q/DQ nodes that were inserted; None where it was
             not asked.
+        sensitivity: What stays in float for the sake of the largest error that was asked for.
     """
 
     before: Inventory
@@ -63,6 +65,7 @@ class ConversionReport:
     checked: Checked
     quantization: QuantizationPlan | None = None
     quantizers: QuantizerAccount | None = None
+    sensitivity: Sensitivity | None = None
 
     @property
     def reasons(self) -> Counter[str]:
@@ -104,6 +107,7 @@ class ConversionReport:
             "kept": dict(self.reasons.most_common()),
             "warnings": list(self.warnings),
             "quantization": self._quantization(),
+            "sensitivity": None if self.sensitivity is None else self.sensitivity.to_dict(),
             "checks": {
                 "valid": self.checked.valid,
                 "loaded": self.checked.loaded,

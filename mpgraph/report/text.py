@@ -10,6 +10,7 @@ from mpgraph.report.conversion_text import render_conversion
 from mpgraph.report.diff_text import render_diff, render_whole_diff
 from mpgraph.report.explanation_text import render_explanation
 from mpgraph.report.policy_text import render_policy
+from mpgraph.report.sensitivity_text import render_sensitivity
 
 __all__ = [
     "render_audit",
@@ -20,5 +21,6 @@ __all__ = [
     "render_diff",
     "render_explanation",
     "render_policy",
+    "render_sensitivity",
     "render_whole_diff",
 ]

@@ -239,3 +239,33 @@ def test_annotate_writes_dtypes_and_reasons(mpgraph, model_path, tmp_path):
     assert result.exit_code == 0, result.output
     notes = {node.name: ir.annotation(node) for node in ir.nodes(ir.load(out))}
     assert notes["first"] == ("float16", "policy: the default policy float16")
+
+
+def test_max_error_says_what_stays_in_float(mpgraph: Run, model_path: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.npz"
+    np.savez(data, x=np.random.default_rng(0).normal(size=(2, 3, 16)).astype(np.float32))
+    options = ("--policy", "int8_from_float32", "--data", data, "--allow-slow", "--dry-run")
+    result = mpgraph("convert", model_path, *options, "--max-error", "0.5")
+    assert result.exit_code == 0, result.output
+    assert "Largest error 0.5: 2 of 2 nodes quantized" in result.stdout
+    assert "of the time in float" in result.stdout
+
+
+def test_max_error_without_data_is_an_error(mpgraph: Run, model_path: Path) -> None:
+    result = mpgraph("convert", model_path, "--policy", "int8_from_float32", "--max-error", "0.1")
+    assert result.exit_code == 2
+    assert "--data" in error_of(result)
+    for wrong in ("0", "-1", "nan"):
+        assert mpgraph("convert", model_path, "--max-error", wrong).exit_code == 2
+
+
+def test_a_limit_that_leaves_nothing_quantized_writes_nothing(
+    mpgraph: Run, model_path: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data.npz"
+    np.savez(data, x=np.random.default_rng(0).normal(size=(2, 3, 16)).astype(np.float32))
+    output = tmp_path / "out.onnx"
+    options = ("--policy", "int8_from_float32", "--data", data, "-o", output)
+    result = mpgraph("convert", model_path, *options, "--max-error", "1e-9")
+    assert "nothing is gained: the one node does not stay quantized" in error_of(result, 1)
+    assert not output.exists()

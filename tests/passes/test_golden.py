@@ -28,6 +28,8 @@ from mpgraph.quant.form_errors import QuantizationErrors
 from mpgraph.quant.tuning import ActivationRows
 from mpgraph.runtime import DataSet, Measurements, input_specs, load_data
 from passes.optimize_weights import RoundedWeights
+from tests.limiting.cases import convolutions as harmful_convolutions
+from tests.limiting.cases import feeds
 from tests.pipelines import given, run
 from tests.runtime.builders import build
 
@@ -562,6 +564,16 @@ CASES = [
     ),
     Case("plan-quantization", "dynamic", products, "", show_quantization, INT8, "cpu"),
     Case("plan-quantization", "cuda", products, "", show_quantization, INT8, "cuda"),
+    Case(
+        "limit-error{max-error=0.06 seconds=0}",
+        "convolutions",
+        harmful_convolutions,
+        "calibrate,plan-quantization",
+        show_quantization,
+        INT8,
+        "cpu",
+        feeds(harmful_convolutions()),
+    ),
     Case(
         "optimize-weights",
         "awq",

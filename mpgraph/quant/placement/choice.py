@@ -45,7 +45,7 @@ class Choice:
 def choose(candidate: Candidate, demand: Demand) -> Choice:
     """Choose the form of a node that a mode is for."""
     mode = candidate.mode
-    problem = _opset_problem(candidate, demand)
+    problem = demand.kept.get(candidate.node) or _opset_problem(candidate, demand)
     if problem:
         return _float(candidate, problem)
     if candidate.node.op_type == "Gather":

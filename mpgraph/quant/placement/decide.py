@@ -45,6 +45,7 @@ def decide(
     errors: Mapping[ir.Node, FormErrors] | None = None,
     harmful: Mapping[ir.Value | ir.Node, float] | None = None,
     rules: QuantizationRules | None = None,
+    kept: Mapping[ir.Node, str] | None = None,
 ) -> QuantizationPlan:
     """Plan the quantization of a model, which is not changed.
 
@@ -58,11 +59,12 @@ def decide(
         errors: What each form does to the result of a node, where that was measured.
         harmful: What the outputs do not bear to be quantized, as in ``HarmfulParts``.
         rules: What the target fuses, where that is not to be asked from it.
+        kept: Nodes that stay in float whatever their policy says, with the reason.
     """
     opset = ir.opset_of("", model.opset_imports)
     chosen = rules or quantization_rules(target)
     demand = Demand(
-        flow, resolutions, chosen, target.name, calibration, opset, force, harmful or {}
+        flow, resolutions, chosen, target.name, calibration, opset, force, harmful or {}, kept or {}
     )
     planner = _Planner(demand, target, errors or {}, has_stamped_quantizers(model))
     scopes = tuple(ir.graphs(model))

@@ -30,6 +30,7 @@ class Demand:
         force: Whether quantization that only loses time on the target is carried out too.
         harmful: Activations and recurrent nodes that the outputs do not bear to be quantized, with
             the error.
+        kept: Nodes that stay in float whatever their policy says, with the reason.
         constants: Constants behind values, filled as they are asked for.
     """
 
@@ -41,6 +42,7 @@ class Demand:
     opset: int | None
     force: bool
     harmful: Mapping[ir.Value | ir.Node, float] = field(default_factory=dict)
+    kept: Mapping[ir.Node, str] = field(default_factory=dict)
     constants: dict[ir.Value, Constant | None] = field(default_factory=dict)
 
     def mode(self, node: ir.Node) -> QuantizationMode | None:

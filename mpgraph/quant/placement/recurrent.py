@@ -26,7 +26,7 @@ def plan_recurrent(
         mode = demand.mode(node) if node.domain in ("", "ai.onnx") else None
         if mode is None or node.op_type not in RECURRENT:
             continue
-        problem = _problem(node, mode, demand)
+        problem = demand.kept.get(node) or _problem(node, mode, demand)
         reason = problem or f"{demand.target} quantizes what it reads at every step"
         planned = PlannedNode(
             keys[node],

@@ -95,8 +95,10 @@ def find_region(
         return _place(_Layout(graph, roles, counts, demand, savings), overhead)
 
     region = found(anchor_savings(anchors, demand, counts))
+    if region.anchors or not anchors or demand.kept:
+        return region
     # Where no node gains, the smaller file is all that is asked for.
-    return region if region.anchors or not anchors else found({})
+    return found({})
 
 
 def _place(layout: _Layout, overhead: int) -> Region:
@@ -120,7 +122,7 @@ def _roles(
     for node in graph:
         if node in anchors:
             yield _anchor(anchors[node], demand, fused=fused)
-        elif not fused or node in whole:
+        elif not fused or node in whole or node in demand.kept:
             continue
         elif node.domain in ("", "ai.onnx") and demand.mode(node) == mode:
             if node.op_type in rules.carriers:

@@ -1,0 +1,180 @@
+"""The search for the nodes to keep in float: deciding alone, all measurements come from outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Error", "Part", "choose_kept", "measure_alone", "search_kept"]
+
+Error = Callable[[frozenset[int]], float]
+"""The error of the outputs when the given parts are quantized and all others are not."""
+
+_HARMLESS = 0.1
+"""To what part of the limit the error of a group shows that none of its members is harmful."""
+_TIGHTENED = 2
+_ROUNDS = 3
+_BISECTED = 5
+_LET_GO = 40
+_READMITTED = 4
+"""How many sets are tried at most, estimated and built, to see what need not be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is quantized or kept in float as a whole.
+
+    Attributes:
+        error: The error of the outputs when it alone is quantized.
+        gain: What its quantization gains, in any unit; above 0.
+    """
+
+    error: float
+    gain: float
+
+    @property
+    def harm(self) -> float:
+        """The error for each unit gained; squared, as independent errors add up."""
+        return self.error**2 / self.gain
+
+
+def measure_alone(error: Error, kinds: Sequence[Sequence[int]], limit: float) -> dict[int, float]:
+    """The error that each part causes by itself.
+
+    Groups of neighbours are measured first; where a whole group does next to nothing, each member
+    gets its share and is not run by itself.
+
+    Args:
+        error: Measures sets of parts.
+        kinds: The parts, each kind by itself in the order in which they are computed.
+        limit: The error that is allowed in the end.
+    """
+    alone: dict[int, float] = {}
+    pending = [kind for kind in kinds if kind]
+    while pending:
+        group = pending.pop()
+        found = error(frozenset(group))
+        if len(group) == 1 or found <= _HARMLESS * limit:
+            for part in group:
+                alone[part] = found / math.sqrt(len(group))
+            continue
+        middle = len(group) // 2
+        pending += [group[middle:], group[:middle]]
+    return alone
+
+
+def choose_kept(error: Error, parts: Sequence[Part], limit: float) -> frozenset[int]:
+    """The parts to keep, so that the others together stay within the limit.
+
+    Parts are kept in the order of the harm they do for what they gain, as few of them as will do
+    (found by bisection). Then those that turn out not to matter are let go again.
+    """
+    order = _by_harm(parts)
+    everything = frozenset(order)
+    low, high = 0, len(order)
+    if error(everything) <= limit:
+        return frozenset()
+    while high - low > 1:
+        middle = (low + high) // 2
+        if error(everything.difference(order[:middle])) <= limit:
+            high = middle
+        else:
+            low = middle
+    return _let_go(error, parts, frozenset(order[:high]), limit, _LET_GO)
+
+
+def search_kept(
+    estimate: Error, build: Error, parts: Sequence[Part], limit: float
+) -> frozenset[int]:
+    """The parts to keep, verified on models that were really built.
+
+    Args:
+        estimate: Measures cheaply, without what quantized parts do to each other in a row.
+        build: Builds a model and measures it.
+        parts: All parts.
+        limit: The error that is allowed.
+    """
+    too_few, enough = _estimated(estimate, build, parts, limit)
+    kept = _bisected(build, parts, too_few, enough, limit)
+    return _let_go(build, parts, kept, limit, _READMITTED)
+
+
+def _estimated(
+    estimate: Error, build: Error, parts: Sequence[Part], limit: float
+) -> tuple[frozenset[int], frozenset[int]]:
+    """What the estimates ask for; where the built model is off by more, with a lower limit.
+
+    Returns:
+        The most parts that were too few to keep, and parts that are enough.
+    """
+    everything = frozenset(range(len(parts)))
+    allowed, kept = limit, frozenset[int]()
+    for _ in range(_ROUNDS):
+        chosen = choose_kept(estimate, parts, allowed) | kept
+        if chosen != kept and build(everything - chosen) <= limit:
+            return kept, chosen
+        kept = chosen
+        allowed /= _TIGHTENED
+    return kept, everything
+
+
+def _bisected(
+    build: Error,
+    parts: Sequence[Part],
+    too_few: frozenset[int],
+    enough: frozenset[int],
+    limit: float,
+) -> frozenset[int]:
+    """The fewest parts to keep between two sets, by bisection over built models."""
+    everything = frozenset(range(len(parts)))
+    order = [part for part in _by_harm(parts) if part in enough - too_few]
+    low, high = 0, len(order)
+    for _ in range(_BISECTED):
+        if not too_few or high - low < 2:
+            break
+        middle = (low + high) // 2
+        if build(everything - too_few - frozenset(order[:middle])) <= limit:
+            high = middle
+        else:
+            low = middle
+    return too_few | frozenset(order[:high])
+
+
+def _let_go(
+    error: Error, parts: Sequence[Part], kept: frozenset[int], limit: float, tries: int
+) -> frozenset[int]:
+    """The kept parts without those that can be quantized after all, the least harmful first.
+
+    Args:
+        error: Measures sets of parts.
+        parts: All parts.
+        kept: Parts that suffice for the limit.
+        limit: The error that is allowed.
+        tries: How many sets to measure at most.
+    """
+    everything = frozenset(range(len(parts)))
+    order = [part for part in reversed(_by_harm(parts)) if part in kept]
+    # All of them at once is what was beyond the limit before.
+    pending = list(_halves(order))
+    while pending and tries > 0:
+        group = pending.pop(0)
+        tries -= 1
+        if error((everything - kept) | frozenset(group)) <= limit:
+            kept -= frozenset(group)
+        else:
+            pending[:0] = _halves(group)
+    return kept
+
+
+def _halves(group: Sequence[int]) -> Iterator[Sequence[int]]:
+    if len(group) > 1:
+        middle = (len(group) + 1) // 2
+        yield group[:middle]
+        yield group[middle:]
+
+
+def _by_harm(parts: Collection[Part]) -> list[int]:
+    """The parts, the most harmful for what they gain first."""
+    listed = list(parts)
+    return sorted(range(len(listed)), key=lambda one: (-listed[one].harm, one))
