@@ -29,10 +29,10 @@ from mpgraph import ir
 from mpgraph.analysis import infer_types
 from mpgraph.runtime import create_session, run
 
-_TOLERANCE = {"float16": 1e-2, "bfloat16": 4e-2}
+TOLERANCE = {"float16": 1e-2, "bfloat16": 4e-2}
 """Largest error over the range of an output that a single operator may have."""
 
-_RANDOM = {
+RANDOM = {
     "Bernoulli",
     "RandomNormal",
     "RandomUniform",
@@ -110,26 +110,26 @@ def convert_one(
         got = run(create_session(proto.SerializeToString()), feed)
     except Exception as error:
         return Outcome(name, operators, "broken", f"{type(error).__name__}: {error}"[:300], 0.0)
-    if _signature(proto) != _signature(model):
+    if signature(proto) != signature(model):
         return Outcome(name, operators, "broken", "the types of inputs or outputs changed", 0.0)
-    error = max((_error(results[key], got[key]) for key in results), default=0.0)
-    if error > _TOLERANCE[dtype] and not _RANDOM & set(operators):
+    error = max((largest_error(results[key], got[key]) for key in results), default=0.0)
+    if error > TOLERANCE[dtype] and not RANDOM & set(operators):
         return Outcome(name, operators, "broken", f"error {error:.3g} of the range", error)
     status, detail = _status(converted, ir.DataType[dtype.upper()])
     return Outcome(name, operators, status, detail, error)
 
 
-def _signature(model: onnx.ModelProto) -> list[tuple[str, str]]:
+def signature(model: onnx.ModelProto) -> list[tuple[str, str]]:
     values = (*model.graph.input, *model.graph.output)
     return [(info.name, str(info.type.tensor_type.elem_type)) for info in values]
 
 
-def _error(expected: Any, given: Any) -> float:
+def largest_error(expected: Any, given: Any) -> float:
     if isinstance(expected, list):
         if len(expected) != len(given):
             return float("inf")
         pairs = zip(expected, given, strict=True)
-        return max((_error(one, other) for one, other in pairs), default=0.0)
+        return max((largest_error(one, other) for one, other in pairs), default=0.0)
     if expected is None or given is None:
         return 0.0 if expected is given else float("inf")
     expected, given = np.asarray(expected), np.asarray(given)
@@ -166,7 +166,7 @@ def _status(converted: Any, dtype: ir.DataType) -> tuple[str, str]:
 def main(arguments: list[str]) -> int:
     """Run the suite and print what became of it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("dtype", nargs="?", default="float16", choices=sorted(_TOLERANCE))
+    parser.add_argument("dtype", nargs="?", default="float16", choices=sorted(TOLERANCE))
     parser.add_argument("names", nargs="*", help="only tests whose name contains one of these")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)

@@ -1,0 +1,1 @@
+"""mpgraph beside the tools that people use today: same models, same data, same measures."""

@@ -1,0 +1,1 @@
+"""What is measured of a converted model, in a process of its own."""
