@@ -34,7 +34,6 @@ def _convert(job: Job) -> str:
         target=job.target,
         data=job.feeds if with_data else None,
         verify="load" if job.data else "structure",
-        allow_slow=True,
     )
     converted.save(job.output)
     planned = converted.quantization
