@@ -109,7 +109,7 @@ def _choose_without_node(cell: Cell, policy: PolicyMap) -> Choice:
         return _kept(cell)
     if kinds <= {"input", "output"}:
         return Choice(frozenset({compute}), Reason("policy", "graph inputs and outputs follow it"))
-    asked = {_compute(one) for one in (policy.default, *(rule.policy for rule in policy.rules))}
+    asked = {_compute(one) for one in policy.policies}
     return Choice(
         frozenset({cell.dtype, *(asked & (_LOW | {ir.DataType.FLOAT}))}),
         Reason("placement", "it takes the dtype of what it is connected with"),

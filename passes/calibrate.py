@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from mpgraph import ir
-from mpgraph.analysis import infer_types
+from mpgraph.analysis import infer_types_and_shapes
 from mpgraph.calibration import CalibrationSettings, calibrate
 from mpgraph.errors import DataError, PolicyError
 from mpgraph.passmgr import Facts, Pass
@@ -15,8 +15,8 @@ from mpgraph.policy import PolicyMap, as_policy_map, resolve_nodes
 from mpgraph.quant.calibration import Calibration
 from mpgraph.quant.observers import Observer
 from mpgraph.quant.placement import asked_values
-from mpgraph.runtime import DataSet, input_specs, load_data
-from mpgraph.runtime.inputs import data_as_inputs
+from mpgraph.runtime import DataSet
+from mpgraph.runtime.inputs import data_for
 from mpgraph.targets import Target, get_target
 
 __all__ = ["Calibrate"]
@@ -52,7 +52,8 @@ class Calibrate(Pass):
         """Observe what the plan will ask for."""
         policy = as_policy_map(self.policy) if self.policy else facts.get(PolicyMap)
         settings = facts.find(CalibrationSettings) or CalibrationSettings()
-        known, feeds = facts.find(Calibration), self._feeds(model, facts, settings)
+        known = facts.find(Calibration)
+        feeds = data_for(model, self.data, settings.data or facts.find(DataSet))
         asks = bool(_observers(policy))
         if not asks or (known is None and feeds is None):
             return False
@@ -77,26 +78,15 @@ class Calibrate(Pass):
 
     def _asked(self, model: ir.Model, policy: PolicyMap, facts: Facts) -> tuple[str, ...]:
         target = get_target(self.target) if self.target else facts.get(Target)
-        flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
+        flow = infer_types_and_shapes(model)
         return asked_values(model, flow, resolve_nodes(model, policy), target, force=self.force)
-
-    def _feeds(
-        self, model: ir.Model, facts: Facts, settings: CalibrationSettings
-    ) -> DataSet | None:
-        """The data for the inputs that the model has now, which may be lower than they were."""
-        inputs = input_specs(model)
-        if self.data:
-            return load_data(self.data, inputs)
-        given = settings.data or facts.find(DataSet)
-        return None if given is None else data_as_inputs(given, inputs)
 
 
 def _observers(policy: PolicyMap) -> dict[str, str]:
     """The observers of the modes with static ranges, each with a policy that has it."""
-    policies = (policy.default, *(rule.policy for rule in policy.rules))
     return {
         one.mode.observer: one.name
-        for one in policies
+        for one in policy.policies
         if one.mode is not None and one.mode.observer is not None
     }
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpgraph import ir
-from mpgraph.analysis import infer_types
+from mpgraph.analysis import infer_types_and_shapes
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.policy import PolicyMap, Resolution, as_policy_map, resolve_nodes
 from mpgraph.quant.affine import Multiplier, find_multiplier
 from mpgraph.quant.placement.constants import Constant, find_constant
-from mpgraph.quant.rewriting import Writer, remove_unread
+from mpgraph.quant.rewriting import Writer, put_constant
 from mpgraph.runtime import DataSet
 from mpgraph.targets import Target, get_target, quantization_rules
 
@@ -59,7 +59,7 @@ class ClipHardSigmoids(Pass):
         if opset < _BOUNDS_ARE_INPUTS_SINCE:
             return False
         resolutions = resolve_nodes(model, policy)
-        flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
+        flow = infer_types_and_shapes(model)
         known: dict[ir.Value, Constant | None] = {}
         writer = Writer(model, self.name)
         changed = False
@@ -82,9 +82,9 @@ def _conv_before(node: ir.Node, resolutions: Mapping[ir.Node, Resolution]) -> ir
     """The Conv, to be quantized with static ranges, whose result a HardSigmoid alone reads."""
     value = node.inputs[0] if _is_hard(node) else None
     conv = None if value is None else value.producer()
-    if value is None or conv is None or conv.op_type != "Conv" or value.is_graph_output():
+    if value is None or conv is None or conv.op_type != "Conv":
         return None
-    if len(list(value.uses())) != 1 or resolutions[node].explicit:
+    if ir.only_reader(value) is None or resolutions[node].explicit:
         return None
     modes = [resolutions[one].policy.mode for one in (conv, node)]
     if any(mode is None or mode.ranges != "static" for mode in modes):
@@ -100,13 +100,10 @@ def _clip(writer: Writer, graph: ir.Graph, node: ir.Node, multiplier: Multiplier
     bias = np.zeros(1) if multiplier.bias is None else multiplier.bias
     shifted = np.broadcast_to(bias * alpha + beta, (multiplier.written.count,))
     name = multiplier.weight.base.name or "weight"
-    if len(conv.inputs) < 3:
-        conv.resize_inputs(3)
-    for index, tensor in ((1, weight), (2, ir.tensor(shifted.astype(np.float32)))):
-        former = conv.inputs[index]
-        base = name if index == 1 or former is None else former.name or name
-        conv.replace_input_with(index, writer.constant(graph, f"{base}_scaled", tensor))
-        remove_unread(former)
+    former = conv.inputs[2] if len(conv.inputs) > 2 else None
+    bias_name = name if former is None else former.name or name
+    put_constant(writer, conv, 1, f"{name}_scaled", weight)
+    put_constant(writer, conv, 2, f"{bias_name}_scaled", ir.tensor(shifted.astype(np.float32)))
     operand, result = conv.outputs[0], node.outputs[0]
     bounds = [writer.scalar(graph, "bound", number, _FLOAT) for number in (0.0, 1.0)]
     rule = "a HardSigmoid whose factors the Conv before it takes"

@@ -80,10 +80,11 @@ def _convert(model: ir.Model, wanted: int, policy: PolicyMap | None) -> ir.Model
 def _needed(policy: PolicyMap | None) -> int:
     if policy is None:
         return _CAST_BY_NUMBER
-    policies = (policy.default, *(one.policy for one in policy.rules))
     wanted = [
-        required_opset(one.mode, one.compute_dtype) for one in policies if one.mode is not None
+        required_opset(one.mode, one.compute_dtype)
+        for one in policy.policies
+        if one.mode is not None
     ]
-    if "bfloat16" in {one.compute_dtype for one in policies}:
+    if "bfloat16" in {one.compute_dtype for one in policy.policies}:
         wanted.append(_BFLOAT16_SINCE)
     return max(wanted, default=_CAST_BY_NUMBER)

@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpgraph import ir
-from mpgraph.analysis import infer_types
+from mpgraph.analysis import infer_types_and_shapes
 from mpgraph.calibration import observe_channels
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.policy import PolicyMap, Resolution, as_policy_map, resolve_nodes
-from mpgraph.quant.affine import Multiplier, find_multiplier
+from mpgraph.quant.affine import Multiplier
 from mpgraph.quant.equalization import (
     ChannelStatistics,
     Gate,
     Group,
+    Rescaler,
     Rounding,
     channel_factors,
+    find_convolution,
     find_gates,
     find_groups,
 )
 from mpgraph.quant.form_errors import FINE
+from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant, find_constant
-from mpgraph.quant.rewriting import Writer, remove_unread
-from mpgraph.runtime import DataSet, input_specs, load_data
-from mpgraph.runtime.inputs import data_as_inputs
+from mpgraph.quant.rewriting import Writer
+from mpgraph.runtime import DataSet
+from mpgraph.runtime.inputs import data_for
 from mpgraph.targets import QuantizationRules, Target, get_target, quantization_rules
 
 __all__ = ["EqualizeChannels"]
-
-Array = NDArray[Any]
-
-_FLOAT = ir.DataType.FLOAT
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class EqualizeChannels(Pass):
 
     def run(self, model: ir.Model, facts: Facts) -> bool:
         """Equalise the main graph."""
-        feeds = self._feeds(model, facts)
+        feeds = data_for(model, self.data, facts.find(DataSet))
         if feeds is None:
             return False
         policy = as_policy_map(self.policy) if self.policy else facts.get(PolicyMap)
@@ -89,13 +87,6 @@ class EqualizeChannels(Pass):
         statistics = observe_channels(model, feeds, names, samples=self.samples, memory=self.memory)
         return equalizer.equalize(statistics)
 
-    def _feeds(self, model: ir.Model, facts: Facts) -> DataSet | None:
-        inputs = input_specs(model)
-        if self.data:
-            return load_data(self.data, inputs)
-        given = facts.find(DataSet)
-        return None if given is None else data_as_inputs(given, inputs)
-
 
 class _Equalizer:
     def __init__(
@@ -105,21 +96,22 @@ class _Equalizer:
         rules: QuantizationRules,
         options: EqualizeChannels,
     ) -> None:
-        self._graph = model.graph
-        self._writer = Writer(model, EqualizeChannels.name)
-        self._flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
+        self._flow = infer_types_and_shapes(model)
         self._resolutions = resolutions
         self._bits = rules.weight_bits
         self._options = options
         self._known: dict[ir.Value, Constant | None] = {}
         self._gates: dict[ir.Node, Gate] = {}
-        for gate in find_gates(self._graph, self._find):
+        for gate in find_gates(model.graph, self._find):
             self._gates |= {gate.add: gate, gate.product: gate}
         self.multipliers: dict[ir.Node, Multiplier] = {}
-        for node in self._graph:
-            found = self._multiplier(node) if _is_for(node, resolutions, rules) else None
-            if found is not None:
-                self.multipliers[node] = found
+        for node in model.graph:
+            if _is_for(node, resolutions, rules):
+                found = find_convolution(node, self._flow, self._find)
+                if found is not None:
+                    self.multipliers[node] = found
+        writer = Writer(model, EqualizeChannels.name)
+        self._rescaler = Rescaler(model.graph, self.multipliers, self._flow, self._find, writer)
 
     def observed(self) -> list[str]:
         """The values whose channels decide."""
@@ -137,7 +129,7 @@ class _Equalizer:
                 if not group.dropped:
                     continue
                 factors = np.ones(group.channels, np.float32)
-            self._apply(group, factors)
+            self._rescaler.rescale(group, factors)
             changed = True
         return changed
 
@@ -171,96 +163,6 @@ class _Equalizer:
             return None
         return factors
 
-    def _apply(self, group: Group, factors: Array) -> None:
-        scales = {value: factors * np.float32(one) for value, one in group.values.items()}
-        self._scale_weights(group, scales)
-        for shift in group.shifts:
-            operand = shift.node.inputs[1 - shift.index]
-            if operand is not None and _changes(scales[operand]):
-                self._scale_shift(shift.node, shift.index, shift.constant, scales[operand])
-        for gate in group.gates:
-            if _changes(scales[gate.value]):
-                self._open_gate(gate, scales[gate.value])
-        for value, scale in scales.items():
-            if _changes(scale):
-                value.name = self._writer.free_name(f"{value.name}_equalized")
-        for node, _ in group.dropped:
-            self._drop(node)
-
-    def _scale_weights(self, group: Group, scales: Mapping[ir.Value, Array]) -> None:
-        """Multiply the weights before a group, and divide those behind it."""
-        reads = {reader.multiplier.node: scales[reader.value] for reader in group.readers}
-        for node in dict.fromkeys((*group.sources, *reads)):
-            multiplier = self.multipliers[node]
-            factor = np.ones(1)
-            if node in reads:
-                factor = factor * multiplier.weight_factor(np.reciprocal(reads[node]), reads=True)
-            if node in group.sources:
-                written = scales[node.outputs[0]]
-                factor = factor * multiplier.weight_factor(written, reads=False)
-                if multiplier.bias is not None and _changes(written):
-                    bias = (multiplier.bias * written).astype(np.float32)
-                    self._put(node, 2, ir.tensor(bias))
-            if _changes(factor):
-                self._put(node, 1, _times(multiplier.weight.tensor, factor.astype(np.float32)))
-            found = self._multiplier(node)
-            if found is not None:
-                self.multipliers[node] = found
-
-    def _scale_shift(self, node: ir.Node, index: int, constant: Constant, scale: Array) -> None:
-        rank = len(self._flow.shape(node.outputs[0]) or ())
-        array = np.asarray(constant.tensor.numpy(), np.float32)
-        array = array.reshape((1,) * (rank - array.ndim) + array.shape)
-        spread = scale.reshape(1, -1, *(1,) * (rank - 2))
-        self._put(node, index, ir.tensor(np.asarray(array * spread, np.float32)))
-
-    def _open_gate(self, gate: Gate, scale: Array) -> None:
-        """Let a depthwise Conv do what the Add of a gate did, from the scaled value."""
-        rank = len(self._flow.shape(gate.value) or ())
-        result, channels = gate.add.outputs[0], scale.size
-        weight = np.reciprocal(scale).reshape(channels, *(1,) * (rank - 1))
-        bias = np.repeat(np.asarray(gate.shift.tensor.numpy(), np.float32).reshape(-1), channels)
-        name = result.name or "gate"
-        operands = [
-            gate.value,
-            self._writer.constant(self._graph, f"{name}_weight", ir.tensor(weight)),
-            self._writer.constant(self._graph, f"{name}_bias", ir.tensor(bias)),
-        ]
-        (shifted,) = self._writer.before(
-            gate.add,
-            "Conv",
-            operands,
-            [(name, _FLOAT)],
-            [ir.AttrInt64("group", channels), ir.AttrInt64s("kernel_shape", [1] * (rank - 2))],
-            rule="a gate sees the value before its channels were scaled",
-        )
-        operands_before = list(gate.add.inputs)
-        self._writer.replace(gate.add, shifted)
-        for operand in operands_before:
-            remove_unread(operand)
-
-    def _drop(self, node: ir.Node) -> None:
-        (operand,) = (value for value in node.inputs if value and self._find(value) is None)
-        operands, graph = list(node.inputs), node.graph
-        node.outputs[0].replace_all_uses_with(operand)
-        if graph is not None:
-            graph.remove(node, safe=True)
-        for one in operands:
-            remove_unread(one)
-
-    def _put(self, node: ir.Node, index: int, tensor: ir.TensorProtocol) -> None:
-        former = node.inputs[index]
-        base = self._find(former)
-        name = "constant" if base is None else base.base.name or "constant"
-        value = self._writer.constant(self._graph, f"{name}_equalized", tensor)
-        node.replace_input_with(index, value)
-        remove_unread(former)
-
-    def _multiplier(self, node: ir.Node) -> Multiplier | None:
-        found = find_multiplier(node, self._flow, self._find)
-        fits = found is not None and found.convolves and found.weight.tensor.dtype == _FLOAT
-        return found if fits else None
-
     def _find(self, value: ir.Value | None) -> Constant | None:
         return find_constant(value, self._known)
 
@@ -275,11 +177,3 @@ def _is_for(
     return (
         mode is not None and mode.ranges == "static" and mode.activation_dtype in ("int8", "uint8")
     )
-
-
-def _changes(factor: Array) -> bool:
-    return bool(np.any(factor != 1.0))
-
-
-def _times(source: ir.TensorProtocol, factor: Array) -> ir.TensorProtocol:
-    return ir.derived_tensor(source, lambda array: array * factor, source.dtype)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpgraph import ir
-from mpgraph.analysis import TypeFlow, infer_types
+from mpgraph.analysis import TypeFlow, infer_types_and_shapes
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.policy import PolicyMap, resolve_nodes
 from mpgraph.quant.affine import (
@@ -21,12 +20,12 @@ from mpgraph.quant.affine import (
     find_behind,
     find_multiplier,
 )
+from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant, find_constant
-from mpgraph.quant.rewriting import Writer, remove_unread
+from mpgraph.quant.rewriting import Writer, put_constant, remove_unread
 
 __all__ = ["FoldBatchNorm"]
 
-Array = NDArray[Any]
 
 _BROADCASTS_SINCE = 7
 """Before this opset, Add and Mul align their operands by attributes."""
@@ -61,7 +60,7 @@ class FoldBatchNorm(Pass):
         ]
         if not any(node.op_type in _FOLDED for scope in scopes for node in scope.graph):
             return False
-        flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
+        flow = infer_types_and_shapes(model)
         folder = _Folder(Writer(model, self.name), flow, agree)
         changed = False
         for scope in scopes:
@@ -76,8 +75,7 @@ def _agreement(model: ir.Model, policy: PolicyMap | None) -> Agree | None:
     """Which nodes may become part of which; None where the policy quantizes nothing."""
     if policy is None:
         return lambda _multiplier, _node: True
-    policies = (policy.default, *(rule.policy for rule in policy.rules))
-    if all(one.mode is None for one in policies):
+    if all(one.mode is None for one in policy.policies):
         return None
     found = resolve_nodes(model, policy)
 
@@ -175,7 +173,7 @@ class _Folder:
             [(f"{result.name}_shifted", bias.dtype)],
             rule="the shift of what was folded into the weight",
         )
-        total.shape = None if result.shape is None else result.shape.copy()
+        ir.copy_shape(result, total)
         ir.redirect(uses, total)
         return total
 
@@ -190,12 +188,7 @@ class _Folder:
     ) -> None:
         """Give a node another constant, under the name of the old one if that is gone then: rules
         may name it."""
-        old = _operand(node, index)
-        value = self._writer.constant(_graph_of(node), name, tensor)
-        if index >= len(node.inputs):
-            node.resize_inputs(index + 1)
-        node.replace_input_with(index, value)
-        remove_unread(old)
+        value = put_constant(self._writer, node, index, name, tensor)
         if base is not None and _is_gone(base):
             value.name = tensor.name = base.name
 

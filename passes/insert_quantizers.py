@@ -11,23 +11,23 @@ from mpgraph import ir
 from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedActivation, PlannedNode, QuantizationPlan
-from mpgraph.quant.formats import bias_parameters, quantize_bias
 from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.operands import operands_of
+from mpgraph.quant.places import place_of
 from mpgraph.quant.rewriting import (
+    BiasWriter,
     StoredWeight,
     WeightStore,
     Writer,
+    largest_per_scale,
     pending,
     per_channel,
-    place_of,
+    read_dequantized,
+    take_factor,
 )
-from mpgraph.schema import integer
 from mpgraph.targets import Target, quantization_rules
 
 __all__ = ["InsertQuantizers"]
-
-_INT32 = ir.DataType.INT32
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,17 @@ class _Rewriter:
         self._quantizes_bias = quantizes_bias
         self._writer = Writer(model, InsertQuantizers.name)
         self.store = WeightStore(self._writer)
+        self._biases = BiasWriter(self._writer, self.store, flow)
         self._main = model.graph
         self._scales = {
             reader: activation.scale
             for activation in plan.activations
             for reader in activation.readers
         }
-        self._values = {path: _named_values(graph) for path, graph in plan.graphs.items()}
+        self._values = {
+            path: {value.name: value for value in ir.defined_values(graph) if value.name}
+            for path, graph in plan.graphs.items()
+        }
 
     def quantize_value(self, planned: PlannedActivation) -> None:
         """Put a QuantizeLinear behind a value and a DequantizeLinear before each reader."""
@@ -95,7 +99,7 @@ class _Rewriter:
             [(f"{value.name}_quantized", quantized_dtype)],
             rule=f"{planned.dtype}, scale {planned.scale:.6g}",
         )
-        _copy_shape(value, quantized)
+        ir.copy_shape(value, quantized)
         for text in planned.readers:
             self._read(text, value, [quantized, scale, zero], dtype)
 
@@ -121,7 +125,7 @@ class _Rewriter:
                 operands[0], "DequantizeLinear", operands, [result], rule=rule
             )
             self._replace_output(place.key, place.position, value, read)
-        _copy_shape(value, read)
+        ir.copy_shape(value, read)
 
     def _replace_output(self, path: str, index: int, value: ir.Value, read: ir.Value) -> None:
         graph = self._plan.graphs[path]
@@ -141,21 +145,21 @@ class _Rewriter:
         operands = operands_of(node, rank)
         if operands is None:
             raise ValueError(f"{ir.describe(node)}: it has no operands to quantize")
-        alpha = _take_factor(node, "alpha")
+        alpha = take_factor(node, "alpha")
         input_scale = self._input_scale(planned, node.inputs[operands.activation])
         bias = None
         if operands.bias is not None:
-            bias = self._bias(node, operands.bias, operands.channels)
+            bias = self._biases.constant(node, operands)
         both = (bias, input_scale) if bias is not None and input_scale is not None else None
         keeps = both if self._quantizes_bias else None
-        steps = None if keeps is None else (_per_scale(node, keeps[0]), keeps[1])
+        steps = None if keeps is None else (largest_per_scale(node, keeps[0]), keeps[1])
         weight = self._quantize_operand(planned, node, operands.weight, alpha, steps)
         if operands.bias is None:
             return
         if weight is not None and keeps is not None:
-            self._quantize_bias(node, operands.bias, keeps, weight)
+            self._biases.quantize(node, operands.bias, keeps, weight)
         else:
-            self._multiply_bias(node, operands.bias)
+            self._biases.multiply(node, operands.bias)
 
     def _input_scale(self, planned: PlannedNode, value: ir.Value | None) -> float | None:
         """The scale of the activation: planned, or that which the model has already."""
@@ -169,7 +173,7 @@ class _Rewriter:
         constant = self.store.constant(producer.inputs[1])
         if constant is None or constant.tensor.size != 1:
             return None
-        return float(constant.tensor.numpy().reshape(-1)[0])
+        return constant.number
 
     def _rank(self, value: ir.Value | None) -> int:
         constant = self.store.constant(value)
@@ -191,102 +195,6 @@ class _Rewriter:
             return None
         dtype = self._flow.dtype(value) or ir.DataType.FLOAT
         stored = self.store.store(node.graph, value, plan, dtype, factor=factor, bias=bias)
-        (read,) = self._writer.before(
-            node,
-            "DequantizeLinear",
-            [stored.values, stored.scale, stored.zero_point],
-            [(f"{value.name}_dequantized", dtype)],
-            stored.attributes,
-            rule=f"weight of {planned.mode}",
-        )
-        read.shape = None if stored.values.shape is None else stored.values.shape.copy()
-        node.replace_input_with(index, read)
+        rule = f"weight of {planned.mode}"
+        read_dequantized(self._writer, node, index, stored, dtype, rule=rule)
         return stored
-
-    def _bias(self, node: ir.Node, index: int, channels: int) -> Array | None:
-        """A constant bias as one element per channel; None where it is not one."""
-        constant = self.store.constant(node.inputs[index])
-        weight = self.store.constant(node.inputs[1])
-        if constant is None or weight is None:
-            return None
-        count = weight.shape[channels] * (
-            integer(node, "group", 1, {}) if node.op_type == "ConvTranspose" else 1
-        )
-        array = constant.tensor.numpy().reshape(-1)
-        beta = np.asarray(_factor(node, "beta"), array.dtype)
-        if array.size == 1:
-            return np.repeat(array * beta, count)
-        return array * beta if array.size == count else None
-
-    def _quantize_bias(
-        self, node: ir.Node, index: int, bias: tuple[Array, float], weight: StoredWeight
-    ) -> None:
-        _take_factor(node, "beta")
-        value, graph = node.inputs[index], node.graph
-        if value is None or graph is None:
-            raise ValueError(f"{ir.describe(node)}: it has no bias")
-        dtype = self._flow.dtype(value) or ir.DataType.FLOAT
-        scales = weight.parameters.scale
-        count = bias[0].size
-        if node.op_type == "ConvTranspose" and scales.ndim:
-            scales = np.tile(scales, count // scales.size)
-        parameters = bias_parameters(np.float32(bias[1]), scales)
-        numbers = quantize_bias(bias[0], parameters, name=value.name or "")
-        name = value.name or "bias"
-        constant = self._writer.constant
-        scale = ir.tensor(parameters.scale.astype(dtype.numpy()), dtype=dtype)
-        operands = [
-            constant(graph, f"{name}_quantized", ir.tensor(numbers)),
-            constant(graph, f"{name}_scale", scale),
-        ]
-        attributes = [] if parameters.layout.axis is None else [ir.AttrInt64("axis", 0)]
-        (read,) = self._writer.before(
-            node,
-            "DequantizeLinear",
-            operands,
-            [(f"{name}_dequantized", dtype)],
-            attributes,
-            rule="bias in steps of the products",
-        )
-        read.shape = ir.Shape([count])
-        node.replace_input_with(index, read)
-
-    def _multiply_bias(self, node: ir.Node, index: int) -> None:
-        """Take the factor of a bias out of a Gemm: onnxruntime loses it when it fuses the node."""
-        beta, value = _take_factor(node, "beta"), node.inputs[index]
-        if beta == 1.0 or value is None or node.graph is None:
-            return
-        dtype = self._flow.dtype(value) or ir.DataType.FLOAT
-        factor = self._writer.scalar(node.graph, "beta", beta, dtype)
-        (product,) = self._writer.before(
-            node, "Mul", [value, factor], [(f"{value.name}_scaled", dtype)], rule="beta of a Gemm"
-        )
-        node.replace_input_with(index, product)
-
-
-def _named_values(graph: ir.Graph) -> dict[str, ir.Value]:
-    values = [*graph.inputs, *(value for node in graph for value in node.outputs)]
-    return {value.name: value for value in values if value.name}
-
-
-def _per_scale(node: ir.Node, bias: Array) -> Array:
-    """The largest bias for each scale of a weight: groups of a ConvTranspose share theirs."""
-    groups = integer(node, "group", 1, {}) if node.op_type == "ConvTranspose" else 1
-    return np.asarray(np.abs(bias).reshape(groups, -1).max(axis=0), bias.dtype)
-
-
-def _factor(node: ir.Node, name: str) -> float:
-    attribute = node.attributes.get(name)
-    return 1.0 if attribute is None or node.op_type != "Gemm" else attribute.as_float()
-
-
-def _take_factor(node: ir.Node, name: str) -> float:
-    """The factor of a Gemm, which has none afterwards."""
-    factor = _factor(node, name)
-    if factor != 1.0:
-        node.attributes[name] = ir.AttrFloat32(name, 1.0)
-    return factor
-
-
-def _copy_shape(source: ir.Value, value: ir.Value) -> None:
-    value.shape = None if source.shape is None else source.shape.copy()

@@ -13,7 +13,9 @@ from mpgraph.limiting import find_kept
 from mpgraph.limiting.settings import Settings
 from mpgraph.passmgr import Facts, Pass, run_pipeline
 from mpgraph.quant import QuantizationPlan
-from mpgraph.quant.sensitivity import KeptFloat, SearchProgress, Sensitivity, with_plan_of
+from mpgraph.quant.moving import with_plan_of
+from mpgraph.quant.places import place_of
+from mpgraph.quant.sensitivity import KeptFloat, SearchProgress, Sensitivity
 from mpgraph.runtime import DataSet, input_specs
 from mpgraph.runtime.inputs import data_as_inputs
 from mpgraph.runtime.output_errors import OutputErrors
@@ -132,11 +134,11 @@ class _Builder:
     def rounded(self, moved: Mapping[str, str]) -> RoundedWeights:
         """The rounded weights by their operands in another plan."""
         found = (self._facts.find(RoundedWeights) or RoundedWeights()).by_reader
-        operands = {reader: reader.rpartition(":") for reader in found}
+        operands = {reader: place_of(reader) for reader in found}
         return RoundedWeights(
             {
                 f"{moved[key]}:{index}": found[reader]
-                for reader, (key, _, index) in operands.items()
+                for reader, (key, index) in operands.items()
                 if key in moved
             }
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from mpgraph import ir
-from mpgraph.analysis import TypeFlow, infer_types
+from mpgraph.analysis import TypeFlow, infer_types_and_shapes
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.policy import PolicyMap, resolve_nodes
 from mpgraph.quant.placement.constants import Constant, find_constant
@@ -34,7 +34,7 @@ class MergeBiases(Pass):
         pairs = [pair for scope in ir.graphs(model) for pair in _pairs(scope.graph, may_merge)]
         if not pairs:
             return False
-        flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
+        flow = infer_types_and_shapes(model)
         writer = Writer(model, self.name)
         chosen = [pair for pair in pairs if _is_matrix(pair.product.inputs[0], flow)]
         for pair in chosen:
@@ -66,13 +66,13 @@ def _agreement(model: ir.Model, policy: PolicyMap | None) -> _MayMerge:
 def _pairs(graph: ir.Graph, may_merge: _MayMerge) -> Iterator[_Pair]:
     known: dict[ir.Value, Constant | None] = {}
     for node in graph:
-        if node.op_type != "MatMul" or node.domain not in ("", "ai.onnx"):
+        if node.op_type != "MatMul" or node.domain != "":
             continue
         (result,), uses = node.outputs, list(node.outputs[0].uses())
         if len(uses) != 1 or result.is_graph_output():
             continue
         add, index = uses[0].node, uses[0].idx
-        if add.op_type != "Add" or add.graph is not graph or add.domain not in ("", "ai.onnx"):
+        if add.op_type != "Add" or add.graph is not graph or add.domain != "":
             continue
         bias = add.inputs[1 - index]
         weight, added = find_constant(node.inputs[1], known), find_constant(bias, known)

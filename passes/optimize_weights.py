@@ -17,6 +17,7 @@ from mpgraph.quant import PlannedWeight, QuantizationPlan
 from mpgraph.quant.algorithms import Rounded, awq, gptq, output_error, round_to_nearest
 from mpgraph.quant.formats import Format
 from mpgraph.quant.placement.constants import Constant, find_constant
+from mpgraph.quant.places import place_of
 from mpgraph.quant.rewriting import Writer
 from mpgraph.runtime import DataSet, input_specs
 from mpgraph.runtime.inputs import data_as_inputs
@@ -118,9 +119,9 @@ def _layers(plan: QuantizationPlan) -> Iterable[_Layer]:
     for weight in plan.weights:
         if weight.optimize not in _ALGORITHMS:
             continue
-        key, _, index = weight.reader.rpartition(":")
+        key, index = place_of(weight.reader)
         node = plan.places[key]
-        constant = find_constant(node.inputs[int(index)], known)
+        constant = find_constant(node.inputs[index], known)
         activation = node.inputs[0]
         if constant is None or activation is None or not key.startswith("main#"):
             continue
@@ -155,7 +156,7 @@ def _scale_channels(
         (divided,) = writer.before(
             layer.node, "Mul", [activation, factors], [(f"{name}_divided", dtype)], rule="awq"
         )
-        divided.shape = None if activation.shape is None else activation.shape.copy()
+        ir.copy_shape(activation, divided)
         layer.node.replace_input_with(0, divided)
         layer.node.replace_input_with(1, _multiplied(writer, graph, layer, one.factors))
         changed = True

@@ -10,7 +10,16 @@ from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, QuantizationPlan
 from mpgraph.quant.formats import NBitsWeight, in_blocks, matmul_nbits
-from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer, pending
+from mpgraph.quant.rewriting import (
+    StoredWeight,
+    WeightStore,
+    Writer,
+    add_bias,
+    gemm_bias,
+    matrix_weight,
+    pending,
+    step,
+)
 from mpgraph.schema import integer
 from passes.optimize_weights import RoundedWeights
 
@@ -72,7 +81,7 @@ class _Rewriter:
         dtype = self._flow.dtype(node.outputs[0]) or ir.DataType.FLOAT
         name = node.outputs[0].name or "product"
         if node.op_type == "Gemm" and integer(node, "transA", 0, {}):
-            activation = self._step(node, "Transpose", [activation], f"{name}_rows", dtype)
+            activation = step(self._writer, node, "Transpose", [activation], f"{name}_rows", dtype)
         packed = self._pack(planned, node, dtype)
         self._writer.import_domain(_CONTRIB, 1, graph)
         (last,) = self._writer.before(
@@ -89,23 +98,17 @@ class _Rewriter:
             rule=f"weight of {planned.mode}",
             domain=_CONTRIB,
         )
-        self._writer.replace(node, self._add_bias(node, last, dtype))
+        bias = gemm_bias(node)
+        if bias is not None:
+            last = add_bias(self._writer, node, last, bias, dtype)
+        self._writer.replace(node, last)
 
     def _pack(self, planned: PlannedNode, node: ir.Node, dtype: ir.DataType) -> _Packed:
-        value, graph = node.inputs[1], node.graph
-        if value is None or graph is None:
-            raise ValueError(f"{ir.describe(node)}: it has no weight")
         plan = self._plan.by_reader[f"{planned.key}:1"]
-        alpha = node.attributes.get("alpha") if node.op_type == "Gemm" else None
-        transposed = node.op_type == "Gemm" and integer(node, "transB", 0, {})
-        stored = self.store.store(
-            graph,
-            value,
-            plan,
-            dtype,
-            factor=1.0 if alpha is None else alpha.as_float(),
-            order=(1, 0) if transposed else (0, 1),
-        )
+        stored = matrix_weight(self.store, node, plan, dtype)
+        graph = node.graph
+        if graph is None:
+            raise ValueError(f"{ir.describe(node)}: it belongs to no graph")
         if stored.values not in self._packed:
             self._packed[stored.values] = self._write(graph, stored, dtype)
         return self._packed[stored.values]
@@ -125,26 +128,3 @@ class _Rewriter:
             zero = ir.tensor(weight.zero_point)
             operands.append(self._writer.constant(graph, f"{name}_zero_points", zero))
         return _Packed(operands, weight)
-
-    def _add_bias(self, node: ir.Node, product: ir.Value, dtype: ir.DataType) -> ir.Value:
-        bias = node.inputs[2] if len(node.inputs) > 2 else None
-        if node.op_type != "Gemm" or bias is None or node.graph is None:
-            return product
-        beta = node.attributes.get("beta")
-        if beta is not None and beta.as_float() != 1.0:
-            factor = self._writer.scalar(node.graph, "beta", beta.as_float(), dtype)
-            bias = self._step(node, "Mul", [bias, factor], f"{bias.name}_scaled", dtype)
-        return self._step(node, "Add", [product, bias], f"{product.name}_biased", dtype)
-
-    def _step(
-        self,
-        node: ir.Node,
-        op_type: str,
-        operands: list[ir.Value],
-        name: str,
-        dtype: ir.DataType,
-    ) -> ir.Value:
-        (result,) = self._writer.before(
-            node, op_type, operands, [(name, dtype)], rule=f"for {node.op_type}"
-        )
-        return result

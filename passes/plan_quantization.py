@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from mpgraph import ir
-from mpgraph.analysis import infer_types
+from mpgraph.analysis import infer_types_and_shapes
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.policy import PolicyMap, as_policy_map, resolve_nodes
 from mpgraph.quant import QuantizationPlan
@@ -44,7 +44,7 @@ class PlanQuantization(Pass):
         """Plan all graphs of the model."""
         policy = as_policy_map(self.policy) if self.policy else facts.get(PolicyMap)
         target = get_target(self.target) if self.target else facts.get(Target)
-        flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
+        flow = infer_types_and_shapes(model)
         measured, harmful = facts.find(QuantizationErrors), facts.find(HarmfulParts)
         kept = facts.find(KeptFloat)
         facts.put(

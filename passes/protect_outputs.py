@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from mpgraph.calibration import ExactOutputs, RoundingTrial
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedActivation, QuantizationPlan
 from mpgraph.quant.form_errors import HarmfulParts
+from mpgraph.quant.moving import with_plan_of
 from mpgraph.quant.tuning import spared_parts
 from mpgraph.runtime import DataSet, create_session, input_specs
 from mpgraph.runtime.inputs import data_as_inputs
@@ -82,8 +83,7 @@ class ProtectOutputs(Pass):
         errors: dict[ir.Value | ir.Node, float] = {}
         for planned, node in plan.nodes_of("recurrent"):
             copy = ir.clone(model)
-            places, graphs = _places(copy)
-            one = replace(plan, nodes=(planned,), places=places, graphs=graphs)
+            one = replace(with_plan_of(plan, model, copy), nodes=(planned,))
             QuantizeRecurrent().run(copy, Facts(one))
             error = exact.error(create_session(copy))
             if error > 2 * self.limit:
@@ -119,7 +119,10 @@ class ProtectOutputs(Pass):
             return alone[parts[part]]
 
         spared = spared_parts(error, len(parts), self.limit, tolerated=2 * self.limit)
-        named = {path: _named_values(graph) for path, graph in plan.graphs.items()}
+        named = {
+            path: {value.name: value for value in ir.defined_values(graph)}
+            for path, graph in plan.graphs.items()
+        }
         return {
             named[planned.graph][planned.value]: error
             for part, error in spared.items()
@@ -127,22 +130,8 @@ class ProtectOutputs(Pass):
         }
 
 
-def _places(model: ir.Model) -> tuple[Mapping[str, ir.Node], Mapping[str, ir.Graph]]:
-    """The nodes and graphs of a copy of a model by the keys that plans have for them."""
-    scopes = list(ir.graphs(model))
-    nodes = {
-        f"{scope.path}#{index}": node for scope in scopes for index, node in enumerate(scope.graph)
-    }
-    return nodes, {scope.path: scope.graph for scope in scopes}
-
-
 def _runs(activations: Part, count: int) -> Iterator[Part]:
     """At most so many runs of about the same length."""
     length = max(-(-len(activations) // count), 1)
     for start in range(0, len(activations), length):
         yield activations[start : start + length]
-
-
-def _named_values(graph: ir.Graph) -> Mapping[str, ir.Value]:
-    values = [*graph.inputs, *(value for node in graph for value in node.outputs)]
-    return {value.name: value for value in values if value.name}

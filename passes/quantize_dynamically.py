@@ -13,7 +13,16 @@ from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, PlannedWeight, QuantizationPlan
 from mpgraph.quant.formats import SMALLEST_SCALE
 from mpgraph.quant.placement.operands import operands_of
-from mpgraph.quant.rewriting import StoredWeight, WeightStore, Writer, pending
+from mpgraph.quant.rewriting import (
+    WeightStore,
+    Writer,
+    add_bias,
+    gemm_bias,
+    matrix_weight,
+    pending,
+    read_dequantized,
+    step,
+)
 from mpgraph.schema import integer
 
 __all__ = ["QuantizeDynamically"]
@@ -159,7 +168,7 @@ class _Rewriter:
     ) -> None:
         values, scale, zero = quantized
         dtype = self._flow.dtype(node.outputs[0]) or _FLOAT
-        weight = self._weight(node, plan)
+        weight = matrix_weight(self.store, node, plan, _FLOAT)
         name = node.outputs[0].name or "product"
         factor = self._step(node, "Mul", [scale, weight.scale], f"{name}_scales", _FLOAT)
         product = self._step(
@@ -169,29 +178,10 @@ class _Rewriter:
         last = self._step(node, "Mul", [cast, factor], f"{name}_product", _FLOAT)
         if largest is not None:
             last = self._step(node, "Mul", [last, largest], f"{name}_rows", _FLOAT)
-        last = self._add_bias(node, last)
+        bias = gemm_bias(node)
+        if bias is not None:
+            last = add_bias(self._writer, node, last, self._cast(node, bias, _FLOAT), _FLOAT)
         self._writer.replace(node, self._cast(node, last, dtype))
-
-    def _weight(self, node: ir.Node, plan: PlannedWeight) -> StoredWeight:
-        operand, graph = node.inputs[1], node.graph
-        if operand is None or graph is None:
-            raise ValueError(f"{ir.describe(node)}: it has no weight")
-        alpha = node.attributes.get("alpha") if node.op_type == "Gemm" else None
-        factor = 1.0 if alpha is None else alpha.as_float()
-        transposed = node.op_type == "Gemm" and integer(node, "transB", 0, {})
-        order = (1, 0) if transposed else (0, 1)
-        return self.store.store(graph, operand, plan, _FLOAT, factor=factor, order=order)
-
-    def _add_bias(self, node: ir.Node, product: ir.Value) -> ir.Value:
-        bias = node.inputs[2] if len(node.inputs) > 2 else None
-        if node.op_type != "Gemm" or bias is None or node.graph is None:
-            return product
-        bias = self._cast(node, bias, _FLOAT)
-        beta = node.attributes.get("beta")
-        if beta is not None and beta.as_float() != 1.0:
-            factor = self._writer.scalar(node.graph, "beta", beta.as_float(), _FLOAT)
-            bias = self._step(node, "Mul", [bias, factor], f"{bias.name}_scaled", _FLOAT)
-        return self._step(node, "Add", [product, bias], f"{product.name}_biased", _FLOAT)
 
     def _transposed(self, node: ir.Node, value: ir.Value) -> ir.Value:
         dtype = self._flow.dtype(value) or _FLOAT
@@ -213,15 +203,7 @@ class _Rewriter:
         )
         node.replace_input_with(0, self._cast(node, read, dtype))
         stored = self.store.store(graph, operand, plan, dtype)
-        (weight,) = self._writer.before(
-            node,
-            "DequantizeLinear",
-            [stored.values, stored.scale, stored.zero_point],
-            [(f"{operand.name}_dequantized", dtype)],
-            stored.attributes,
-            rule="its weight",
-        )
-        node.replace_input_with(1, weight)
+        read_dequantized(self._writer, node, 1, stored, dtype, rule="its weight")
 
     def _cast(self, node: ir.Node, value: ir.Value, dtype: ir.DataType) -> ir.Value:
         known = self._flow.dtype(value) or ir.element_dtype(value.type)
@@ -245,7 +227,4 @@ class _Rewriter:
         name: str,
         dtype: ir.DataType,
     ) -> ir.Value:
-        (result,) = self._writer.before(
-            node, op_type, operands, [(name, dtype)], rule=f"for {node.op_type}"
-        )
-        return result
+        return step(self._writer, node, op_type, operands, name, dtype)

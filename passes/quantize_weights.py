@@ -11,7 +11,7 @@ from mpgraph import ir
 from mpgraph.analysis import TypeFlow, infer_types
 from mpgraph.passmgr import Facts, Pass
 from mpgraph.quant import PlannedNode, QuantizationPlan
-from mpgraph.quant.rewriting import WeightStore, Writer, pending
+from mpgraph.quant.rewriting import WeightStore, Writer, pending, read_dequantized
 from mpgraph.schema import integer
 from passes.optimize_weights import RoundedWeights
 
@@ -76,16 +76,8 @@ class _Rewriter:
         dtype = self._flow.dtype(value) or ir.DataType.FLOAT
         plan = self._plan.by_reader[f"{planned.key}:1"]
         stored = self.store.store(graph, value, plan, dtype, order=_untransposed(node))
-        (read,) = self._writer.before(
-            node,
-            "DequantizeLinear",
-            [stored.values, stored.scale, stored.zero_point],
-            [(f"{value.name}_dequantized", dtype)],
-            stored.attributes,
-            rule=f"weight of {planned.mode}",
-        )
-        read.shape = None if stored.values.shape is None else stored.values.shape.copy()
-        node.replace_input_with(1, read)
+        rule = f"weight of {planned.mode}"
+        read_dequantized(self._writer, node, 1, stored, dtype, rule=rule)
 
     def gather_rows(self, planned: PlannedNode, node: ir.Node) -> None:
         """Gather rows of quantized numbers, and their scales, and multiply them."""

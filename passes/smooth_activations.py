@@ -15,7 +15,7 @@ from mpgraph.policy import PolicyMap, as_policy_map, resolve_nodes
 from mpgraph.quant.form_errors import FINE, WORTH_ROWS
 from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant
-from mpgraph.quant.rewriting import Writer, remove_unread
+from mpgraph.quant.rewriting import Writer, put_constant
 from mpgraph.quant.tuning import (
     Absorber,
     ActivationRows,
@@ -168,7 +168,7 @@ def _divide(
         [(f"{name}_smoothed", _FLOAT)],
         rule="outliers go into the weights",
     )
-    result.shape = None if value.shape is None else value.shape.copy()
+    ir.copy_shape(value, result)
     for product in readers:
         for index, operand in enumerate(product.node.inputs):
             if operand is value:
@@ -187,7 +187,7 @@ def _scale_constant(
     """Let a node read a vector times or over the factors."""
     array = constant.tensor.numpy()
     scaled = array * factors if multiplies else array / factors
-    _replace(writer, node, index, constant, ir.tensor(scaled.astype(array.dtype)))
+    put_constant(writer, node, index, _name(constant), ir.tensor(scaled.astype(array.dtype)))
 
 
 def _multiply_weight(writer: Writer, product: Product, factors: Array) -> None:
@@ -195,16 +195,8 @@ def _multiply_weight(writer: Writer, product: Product, factors: Array) -> None:
     shape = (1, -1) if product.transposed else (-1, 1)
     column = factors.reshape(shape)
     tensor = ir.derived_tensor(source, lambda array: array * column, source.dtype)
-    _replace(writer, product.node, 1, product.weight, tensor)
+    put_constant(writer, product.node, 1, _name(product.weight), tensor)
 
 
-def _replace(
-    writer: Writer, node: ir.Node, index: int, constant: Constant, tensor: ir.TensorProtocol
-) -> None:
-    """Let a node read another constant, and remove what nothing reads any more."""
-    graph = node.graph
-    if graph is None:
-        raise ValueError(f"{ir.describe(node)}: it belongs to no graph")
-    name, former = f"{constant.base.name or 'constant'}_smoothed", node.inputs[index]
-    node.replace_input_with(index, writer.constant(graph, name, tensor))
-    remove_unread(former)
+def _name(constant: Constant) -> str:
+    return f"{constant.base.name or 'constant'}_smoothed"

@@ -5,6 +5,7 @@ from mpgraph.analysis.cells import Cell, CellGraph, Site
 from mpgraph.analysis.cost import Traffic, measure_traffic, modelled_bytes
 from mpgraph.analysis.cut import place
 from mpgraph.analysis.dtype_flow import TypeFlow, infer_types
+from mpgraph.analysis.flow import infer_types_and_shapes
 from mpgraph.analysis.hazard import Hazard
 from mpgraph.analysis.narrowing import narrow
 from mpgraph.analysis.node_variables import node_variables
@@ -20,6 +21,7 @@ __all__ = [
     "build_cells",
     "element_counts",
     "infer_types",
+    "infer_types_and_shapes",
     "measure_traffic",
     "modelled_bytes",
     "narrow",

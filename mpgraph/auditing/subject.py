@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from mpgraph import ir
-from mpgraph.analysis import TypeFlow, infer_types
+from mpgraph.analysis import TypeFlow, infer_types_and_shapes
 
 __all__ = ["Subject", "inspect_model"]
 
@@ -90,5 +90,5 @@ class Subject:
 
 def inspect_model(model: ir.Model, refused: Mapping[str, str]) -> Subject:
     """Infers types and shapes of a model, which is not changed."""
-    flow = replace(infer_types(model), shapes=ir.infer_shapes(model))
+    flow = infer_types_and_shapes(model)
     return Subject(model, flow, tuple(ir.graphs(model)), refused)

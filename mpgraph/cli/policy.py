@@ -66,8 +66,7 @@ def chosen_policy(
 
 def suffix_of(policy: PolicyMap) -> str:
     """The suffix of a default output name, such as fp16 or int8; mixed for several low types."""
-    policies = (policy.default, *(rule.policy for rule in policy.rules))
-    suffixes = {one for each in policies for one in _suffixes(each)}
+    suffixes = {one for each in policy.policies for one in _suffixes(each)}
     low = suffixes - {SUFFIXES[KEPT]} or suffixes
     return low.pop() if len(low) == 1 else "mixed"
 

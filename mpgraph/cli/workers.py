@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 import click
 
@@ -68,12 +70,13 @@ def _cluster(address: str) -> Iterator[Executor]:
     from mpgraph.errors import DataError, MissingDependencyError
 
     try:
-        from distributed import Client
+        # Its types are incomplete.
+        client_class: Any = import_module("distributed").Client
     except ImportError as error:
         hint = "pip install 'mpgraph[dask]'"
         raise MissingDependencyError("--scheduler", "needs dask", hint) from error
     try:
-        client = Client(address, timeout="10s", set_as_default=False)
+        client = client_class(address, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:
         rule = f"cannot be reached: {error}"
         raise DataError(address, rule, "start it with `dask scheduler`") from error

@@ -46,6 +46,7 @@ from mpgraph.ir.body_constants import with_body_constants
 from mpgraph.ir.calls import callers_first, copy_function, function_calls
 from mpgraph.ir.check import check_model
 from mpgraph.ir.clone import clone
+from mpgraph.ir.dataflow import defined_values, only_reader
 from mpgraph.ir.dtypes import (
     FLOATS,
     FloatLimits,
@@ -76,7 +77,7 @@ from mpgraph.ir.opset import version_convert
 from mpgraph.ir.printer import print_model
 from mpgraph.ir.proto import to_bytes, to_proto, to_proto_without_weights
 from mpgraph.ir.provenance import origin, stamp
-from mpgraph.ir.rewiring import redirect, set_constant, set_dtype
+from mpgraph.ir.rewiring import copy_shape, redirect, set_constant, set_dtype
 from mpgraph.ir.save import save
 from mpgraph.ir.schemas import OpSchema, all_schemas, operator_schema
 from mpgraph.ir.scopes import (
@@ -153,8 +154,10 @@ __all__ = [
     "contradict",
     "converted_tensor",
     "copy_function",
+    "copy_shape",
     "correct_shapes",
     "declared_dims",
+    "defined_values",
     "derived_tensor",
     "describe",
     "dtype_name",
@@ -183,6 +186,7 @@ __all__ = [
     "nodes",
     "note_dtype",
     "note_reason",
+    "only_reader",
     "operator_schema",
     "opset_of",
     "origin",

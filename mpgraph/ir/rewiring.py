@@ -8,12 +8,17 @@ import onnx_ir
 
 from mpgraph.ir.dtypes import with_element_dtype
 
-__all__ = ["redirect", "set_constant", "set_dtype"]
+__all__ = ["copy_shape", "redirect", "set_constant", "set_dtype"]
 
 
 def set_dtype(value: onnx_ir.Value, dtype: onnx_ir.DataType) -> None:
     """Gives a value a new element type; never changes the type object others may share."""
     value.type = with_element_dtype(value.type, dtype)
+
+
+def copy_shape(source: onnx_ir.Value, value: onnx_ir.Value) -> None:
+    """Gives a value the shape of another one, which does not share the object."""
+    value.shape = None if source.shape is None else source.shape.copy()
 
 
 def set_constant(value: onnx_ir.Value, tensor: onnx_ir.TensorProtocol) -> None:

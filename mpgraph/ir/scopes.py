@@ -51,6 +51,11 @@ class GraphScope:
     function: onnx_ir.Function | None
     opset_imports: Mapping[str, int]
 
+    def places(self) -> Iterator[tuple[str, onnx_ir.Node]]:
+        """Yields the nodes of the graph, each after its place, such as ``main#12``."""
+        for index, node in enumerate(self.graph):
+            yield f"{self.path}#{index}", node
+
 
 def graphs(model: onnx_ir.Model) -> Iterator[GraphScope]:
     """Yields the main graph, every subgraph and every function body, each exactly once.

@@ -152,12 +152,13 @@ class _Search:
         if latency is None or not latency.is_slower or self._settings.may_lose_time:
             return kept, latency
         self._measure_gains()
+        gains = self._gains or ()
         for share in _SLOW_SHARES:
-            more = self._gaining_less(share) - kept
+            more = _gaining_less(gains, share) - kept
             if not more or kept | more == self._everything:
                 continue
-            for part, node in ((part, self._gains[part]) for part in more if self._gains):
-                self._reasons[part] = f"it gains no time quantized ({change_text(node)})"
+            for part in more:
+                self._reasons[part] = f"it gains no time quantized ({change_text(gains[part])})"
             if self._error(self._everything - kept - more) > self._settings.limit:
                 continue
             kept |= more
@@ -167,12 +168,6 @@ class _Search:
         for part in self._everything - kept:
             self._reasons[part] = "the model as a whole loses time quantized"
         return self._everything, latency
-
-    def _gaining_less(self, share: float) -> frozenset[int]:
-        gains = self._gains or ()
-        return frozenset(
-            part for part, node in enumerate(gains) if node.gain <= share * node.before
-        )
 
     def _latency(self, kept: frozenset[int]) -> Latency | None:
         if not self._settings.seconds or not self._plan_with(kept).chosen:
@@ -246,3 +241,8 @@ class _Search:
             None if self._gains is None else self._gains[part].gain,
             self._reasons[part],
         )
+
+
+def _gaining_less(gains: Sequence[NodeGain], share: float) -> frozenset[int]:
+    """The nodes that gain no more than a share of their time in float."""
+    return frozenset(part for part, node in enumerate(gains) if node.gain <= share * node.before)

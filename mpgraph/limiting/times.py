@@ -17,7 +17,10 @@ from mpgraph.runtime.node_seconds import kernel_seconds
 __all__ = ["NodeGain", "node_gains", "ratio_of_times"]
 
 _SAMPLES = 2
+"""Feeds that are run in turn where models are timed side by side."""
+
 _SESSIONS = 3
+"""Sessions of each model: how fast one is depends on where its memory lies too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,11 +39,7 @@ def planned_factors(
 
 def node_places(labelling: Labelling) -> dict[str, ir.Node]:
     """The nodes of a model by their places, such as ``main#12``."""
-    return {
-        f"{scope.path}#{index}": node
-        for scope in labelling.graph.scopes
-        for index, node in enumerate(scope.graph)
-    }
+    return dict(place for scope in labelling.graph.scopes for place in scope.places())
 
 
 class _Writer:

@@ -63,6 +63,11 @@ class PolicyMap:
         return self._rules
 
     @property
+    def policies(self) -> tuple[DTypePolicy, ...]:
+        """The default and the policies of the rules, in their order."""
+        return (self._default, *(rule.policy for rule in self._rules))
+
+    @property
     def range_scaling(self) -> bool:
         """Whether float16 values that would overflow are scaled by powers of two."""
         return self._range_scaling

@@ -10,7 +10,7 @@ from rich.text import Text
 from mpgraph import ir
 from mpgraph.plan import Assignment
 from mpgraph.quant import PlannedWeight, QuantizationPlan
-from mpgraph.quant.plan import Form
+from mpgraph.quant.planned import Form
 from mpgraph.runtime.quantizers import Outcome, QuantizerAccount
 
 if TYPE_CHECKING:

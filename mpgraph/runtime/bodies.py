@@ -113,8 +113,7 @@ def _watched(model: ir.Model, flow: TypeFlow) -> set[str]:
     for scope in ir.graphs(model):
         if scope.owner is None or scope.function is not None:
             continue
-        values = [*scope.graph.inputs, *(out for node in scope.graph for out in node.outputs)]
-        for value in values:
+        for value in ir.defined_values(scope.graph):
             is_tensor = str(flow.type(value)).startswith("tensor(")
             if value.name and is_tensor and flow.dtype(value) in ir.FLOATS:
                 names.add(value.name)
@@ -151,7 +150,7 @@ class _Bodies:
 
     def _body(self, graph: ir.Graph) -> _Table | None:
         """The table of a body and of all bodies inside it, computed at its end."""
-        own = [*graph.inputs, *(output for node in graph for output in node.outputs)]
+        own = ir.defined_values(graph)
         tables = self._containers(graph)
         builder = Builder(graph, self._namer)
         for value in own:

@@ -8,10 +8,10 @@ from typing import Any
 
 from mpgraph import ir
 from mpgraph.errors import DataError
-from mpgraph.runtime.data import DataSet, InputSpec
+from mpgraph.runtime.data import DataSet, InputSpec, input_specs, load_data
 from mpgraph.runtime.float8 import FLOAT8
 
-__all__ = ["as_inputs", "check_inputs", "data_as_inputs"]
+__all__ = ["as_inputs", "check_inputs", "data_as_inputs", "data_for"]
 
 _ROUNDED = ir.FLOATS | FLOAT8
 
@@ -34,6 +34,23 @@ def data_as_inputs(data: DataSet, inputs: Sequence[InputSpec]) -> DataSet:
             yield f"{data.label}, sample {index}", as_inputs(feed, inputs)
 
     return replace(data, inputs=tuple(inputs), source=source)
+
+
+def data_for(model: ir.Model, path: str, given: DataSet | None) -> DataSet | None:
+    """The data for the inputs that a model has now, which may be lower than they were.
+
+    Args:
+        model: The model.
+        path: A file, folder or script as for ``--data``; empty takes what is given.
+        given: Data for the model as it was.
+
+    Raises:
+        DataError: The file cannot be read, or does not fit the model.
+    """
+    inputs = input_specs(model)
+    if path:
+        return load_data(path, inputs)
+    return None if given is None else data_as_inputs(given, inputs)
 
 
 def _as_input(value: Any, spec: InputSpec) -> Any:

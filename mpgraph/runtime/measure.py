@@ -137,4 +137,4 @@ def _not_measured(
 
 
 def _values(graph: ir.Graph) -> list[ir.Value]:
-    return [*graph.inputs, *(output for node in graph for output in node.outputs)]
+    return ir.defined_values(graph)

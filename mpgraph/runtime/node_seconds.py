@@ -23,9 +23,13 @@ from mpgraph.targets import find_provider
 __all__ = ["KernelSeconds", "kernel_seconds"]
 
 _KERNEL = "_kernel_time"
-_RUNS = 9
-_FEWEST = 3
+"""What onnxruntime appends to the name of a node in the events of its profile."""
+
+_RUNS, _FEWEST = 9, 3
+"""Runs at most, and at least where they take long."""
+
 _SECONDS = 2.0
+"""After so long no further run is begun."""
 
 KernelSeconds = tuple[tuple[frozenset[int], float], ...]
 """For each kernel the nodes that it computes, by place in ``ir.nodes``, and its seconds per run."""

@@ -48,6 +48,7 @@ def test_the_standard_pipelines_name_builtin_passes(name: str) -> None:
         "allow_slow": "false",
         "storage": "compute",
         "tolerance": "0.01",
+        "max_error": "0.03",
     }
     loaded = load_pipeline(getattr(pipelines, name).format(**options))
     assert loaded

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpgraph import ir
+from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant
 from mpgraph.schema import integer
 
 __all__ = ["Affine", "ChannelAxis", "FindConstant", "affine_of"]
 
-Array = NDArray[Any]
 FindConstant = Callable[[ir.Value | None], Constant | None]
 
 _EPSILON = 1e-5
@@ -78,7 +76,7 @@ def affine_of(
     node: ir.Node, value: ir.Value, channels: ChannelAxis, find: FindConstant
 ) -> Affine | None:
     """What a node does to the channels of a value that it reads; None if it is more than that."""
-    if node.domain not in ("", "ai.onnx") or sum(one is value for one in node.inputs) != 1:
+    if node.domain != "" or sum(one is value for one in node.inputs) != 1:
         return None
     match node.op_type:
         case "Identity":

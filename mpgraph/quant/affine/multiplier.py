@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow
 from mpgraph.quant.affine.maps import ChannelAxis, FindConstant
+from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant
-from mpgraph.quant.placement.operands import Operands, operands_of
+from mpgraph.quant.placement.operands import Operands, gemm_factor, is_padded, operands_of
 from mpgraph.schema import integer
 
 __all__ = ["Multiplier", "find_multiplier"]
 
-Array = NDArray[Any]
 
 _CONVOLUTIONS = ("Conv", "ConvTranspose")
 
@@ -55,12 +53,7 @@ class Multiplier:
         channel: there is no padding, which would lack it."""
         if not self.convolves:
             return True
-        pads = self.node.attributes.get("pads")
-        automatic = self.node.attributes.get("auto_pad")
-        padded = (pads is not None and any(pads.as_ints())) or (
-            automatic is not None and automatic.as_string() not in ("NOTSET", "VALID")
-        )
-        return self.node.op_type == "Conv" and not padded
+        return self.node.op_type == "Conv" and not is_padded(self.node)
 
     def weight_factor(self, scale: Array, *, reads: bool) -> Array:
         """What the weight is multiplied with, so that channels are scaled.
@@ -96,8 +89,7 @@ class Multiplier:
 
     def factor(self, name: str) -> float:
         """The factor ``alpha`` or ``beta`` of a Gemm."""
-        attribute = self.node.attributes.get(name)
-        return 1.0 if attribute is None or self.node.op_type != "Gemm" else attribute.as_float()
+        return gemm_factor(self.node, name)
 
     def fits(self, factor: Array) -> bool:
         """Whether a float16 weight times a factor stays a float16 weight of the same precision.

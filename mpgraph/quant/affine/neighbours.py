@@ -119,11 +119,11 @@ def _takes(reader: Multiplier, affine: Affine) -> bool:
 
 
 def _only_reader(value: ir.Value) -> ir.Node | None:
-    uses = list(value.uses())
-    if len(uses) != 1 or value.is_graph_output():
+    """The node that alone reads a value, in the graph of the one that computes it."""
+    producer, reader = value.producer(), ir.only_reader(value)
+    if producer is None or reader is None or reader.graph is not producer.graph:
         return None
-    producer, reader = value.producer(), uses[0].node
-    return reader if producer is not None and reader.graph is producer.graph else None
+    return reader
 
 
 def _completes_gelu(node: ir.Node) -> bool:

@@ -64,6 +64,14 @@ class Calibration:
         """
         return self._observed(name).left_out
 
+    def mean_counts(self) -> dict[str, int]:
+        """How many elements the values had in a sample, the mean over the data; none without."""
+        if not self.samples:
+            return {}
+        counts = {name: one.count // self.samples for name, one in self.accumulators.items()}
+        same = {name: counts[one] for name, one in self.aliases.items() if one in counts}
+        return {name: count for name, count in (counts | same).items() if count}
+
     def check_model(self, model: ir.Model) -> None:
         """Make sure that this is a calibration of ``model``.
 

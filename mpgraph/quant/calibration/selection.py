@@ -135,11 +135,8 @@ def _is_constant(value: ir.Value) -> bool:
 
 
 def _is_inside_a_kernel(value: ir.Value) -> bool:
-    producer, uses = value.producer(), list(value.uses())
-    if producer is None or len(uses) != 1 or value.is_graph_output():
-        return False
-    reader = uses[0].node
-    if reader.graph is not producer.graph:
+    producer, reader = value.producer(), ir.only_reader(value)
+    if producer is None or reader is None or reader.graph is not producer.graph:
         return False
     if producer.op_type in _KERNELS and reader.op_type == _NORMALIZATION:
         return True

@@ -2,7 +2,9 @@
 
 from mpgraph.quant.equalization.factors import Rounding, channel_factors
 from mpgraph.quant.equalization.gates import Gate, find_gates
-from mpgraph.quant.equalization.groups import Group, Reader, find_groups
+from mpgraph.quant.equalization.group import Group, Reader
+from mpgraph.quant.equalization.groups import find_groups
+from mpgraph.quant.equalization.rescaling import Rescaler, find_convolution
 from mpgraph.quant.equalization.statistics import Channels, ChannelStatistics
 
 __all__ = [
@@ -11,8 +13,10 @@ __all__ = [
     "Gate",
     "Group",
     "Reader",
+    "Rescaler",
     "Rounding",
     "channel_factors",
+    "find_convolution",
     "find_gates",
     "find_groups",
 ]

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpgraph.quant.affine import Multiplier
 from mpgraph.quant.equalization.statistics import Channels
+from mpgraph.quant.formats.layout import Array
 
 __all__ = ["Rounding", "channel_factors"]
 
-Array = NDArray[Any]
 
 _FURTHEST = 10
 """Largest exponent of a factor: far from what overflows or vanishes in float32."""
@@ -33,6 +31,7 @@ _CONSTANT = 0.05
 not show."""
 
 _LEAST = 1e-12
+"""Stands for zero where something is divided by it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpgraph import ir
 from mpgraph.quant.affine.maps import FindConstant
 from mpgraph.quant.equalization.statistics import Channels
+from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant
 
 __all__ = ["Gate", "find_gates"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +38,12 @@ class Gate:
 
     def extent(self, channels: Channels) -> Array:
         """How far each channel of x reaches, without what lies so low that the product is zero."""
-        lowest = -float(self.shift.tensor.numpy().reshape(-1)[0])
+        lowest = -self.shift.number
         return np.asarray(np.maximum(channels.high, 0.0) - np.clip(channels.low, lowest, 0.0))
 
     def slope(self, channels: Channels) -> Array:
         """How much of an error of x each channel of the product has at most."""
-        shift = float(self.shift.tensor.numpy().reshape(-1)[0])
+        shift = self.shift.number
         return np.minimum(self.top, shift + 2.0 * np.maximum(channels.high, 0.0))
 
 
@@ -75,7 +72,7 @@ def _gate(product: ir.Node, find: FindConstant) -> Gate | None:
 def _bounds(clip: ir.Node, find: FindConstant) -> list[float]:
     """The bounds of a Clip that are constants."""
     found = [find(value) for value in clip.inputs[1:]]
-    return [float(one.tensor.numpy().reshape(-1)[0]) for one in found if one is not None]
+    return [one.number for one in found if one is not None]
 
 
 def _sole(value: ir.Value | None, op_type: str) -> ir.Node | None:
@@ -83,4 +80,4 @@ def _sole(value: ir.Value | None, op_type: str) -> ir.Node | None:
     node = None if value is None else value.producer()
     if value is None or node is None or node.op_type != op_type or node.domain != "":
         return None
-    return node if len(list(value.uses())) == 1 and not value.is_graph_output() else None
+    return None if ir.only_reader(value) is None else node

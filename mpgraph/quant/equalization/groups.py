@@ -1,68 +1,24 @@
-"""Values whose channels can be scaled together, from the weights before to the weights behind."""
+"""Finds what can be scaled together, from the weights before to the weights behind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow
 from mpgraph.quant.affine import Multiplier
 from mpgraph.quant.affine.maps import FindConstant
 from mpgraph.quant.equalization.gates import Gate
+from mpgraph.quant.equalization.group import Group, Reader, Shift
 from mpgraph.quant.placement.constants import Constant
 
-__all__ = ["Group", "Reader", "find_groups"]
+__all__ = ["find_groups"]
 
 _HOMOGENEOUS = frozenset(
     ["AveragePool", "GlobalAveragePool", "Identity", "LeakyRelu", "MaxPool", "Relu", "Resize"]
 )
 """Operators of one computed operand for which f(s * x) = s * f(x) holds, channel by channel, for
 all s above 0."""
-
-
-@dataclass(frozen=True, eq=False)
-class Reader:
-    """A Conv that reads a value of a group.
-
-    Attributes:
-        multiplier: The Conv.
-        value: What it reads.
-    """
-
-    multiplier: Multiplier
-    value: ir.Value
-
-
-@dataclass(frozen=True, eq=False)
-class _Shift:
-    node: ir.Node
-    index: int
-    constant: Constant
-
-
-@dataclass(eq=False)
-class Group:
-    """Values that are scaled by the same factor per channel.
-
-    Attributes:
-        channels: How many channels they have.
-        values: The values, with the factor of each beside the common one: what a Mul by a number
-            did before it was left out.
-        sources: The nodes that multiply whose results they are.
-        readers: The nodes that multiply and read them.
-        gates: Gates whose shift needs the value as it was.
-        shifts: Operands of Add and Sub, one number or one per channel: they are scaled as well.
-        dropped: Multiplications and divisions by a number that the readers take over.
-    """
-
-    channels: int
-    values: dict[ir.Value, float] = field(default_factory=dict)
-    sources: dict[ir.Node, Multiplier] = field(default_factory=dict)
-    readers: list[Reader] = field(default_factory=list)
-    gates: list[Gate] = field(default_factory=list)
-    shifts: list[_Shift] = field(default_factory=list)
-    dropped: list[tuple[ir.Node, ir.Value]] = field(default_factory=list)
 
 
 def find_groups(
@@ -213,7 +169,7 @@ class _Search:
             return False
         if aligned[1] not in (1, self.group.channels):
             return False
-        self.group.shifts.append(_Shift(node, index, constant))
+        self.group.shifts.append(Shift(node, index, constant))
         return self._tie(node, [node.inputs[1 - index]], 1.0)
 
     def _multiply(self, node: ir.Node) -> bool:
@@ -239,7 +195,7 @@ class _Search:
             return False
         if constant.tensor.size != 1 or (node.op_type == "Div" and index == 0):
             return False
-        number = float(constant.tensor.numpy().reshape(-1)[0])
+        number = constant.number
         if not number > 0.0:
             return False
         if not self._drops:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mpgraph.quant.formats.layout import Array
 
 __all__ = ["ChannelStatistics", "Channels"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

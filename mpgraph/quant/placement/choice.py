@@ -11,7 +11,7 @@ from mpgraph.quant.opsets import required_opset
 from mpgraph.quant.placement.constants import Constant
 from mpgraph.quant.placement.demand import Candidate, Demand
 from mpgraph.quant.placement.packing import can_pack, is_shared, loses_weight
-from mpgraph.quant.plan import Form
+from mpgraph.quant.planned import Form
 from mpgraph.schema import integer
 
 __all__ = ["Choice", "choose"]

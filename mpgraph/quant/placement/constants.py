@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpgraph import ir
+from mpgraph.quant.formats.layout import Array
 from mpgraph.schema import integer
 
 __all__ = ["Constant", "find_constant"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,11 @@ class Constant:
     def shape(self) -> tuple[int, ...]:
         """Its extents as the node sees them."""
         return tuple(int(extent) for extent in self.tensor.shape.numpy())
+
+    @property
+    def number(self) -> float:
+        """The one number that it holds, or the first of several."""
+        return float(self.tensor.numpy().reshape(-1)[0])
 
 
 def find_constant(
@@ -63,7 +65,7 @@ def _find(value: ir.Value, known: dict[ir.Value, Constant | None]) -> Constant |
     if tensor is not None:
         return Constant(value, tensor, tuple(range(len(tensor.shape))))
     node = value.producer()
-    if node is None or node.domain not in ("", "ai.onnx"):
+    if node is None or node.domain != "":
         return None
     move = _MOVES.get(node.op_type)
     source = None if move is None else find_constant(node.inputs[0], known)

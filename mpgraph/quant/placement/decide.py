@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from mpgraph import ir
 from mpgraph.analysis import TypeFlow, element_counts
 from mpgraph.policy import QuantizationMode, Resolution
 from mpgraph.quant.calibration import Calibration
 from mpgraph.quant.form_errors import FormErrors
-from mpgraph.quant.formats import Layout, parameters_from_range
+from mpgraph.quant.placement.activations import plan_activation
 from mpgraph.quant.placement.choice import Choice, choose
 from mpgraph.quant.placement.demand import Candidate, Demand, find_candidate
+from mpgraph.quant.placement.fallbacks import Fallbacks
 from mpgraph.quant.placement.given import already_quantized, has_stamped_quantizers
 from mpgraph.quant.placement.measured import preferred
 from mpgraph.quant.placement.recurrent import plan_recurrent
 from mpgraph.quant.placement.regions import Region, find_region
-from mpgraph.quant.placement.useful import useful_range
-from mpgraph.quant.placement.weights import activation_format, operand_weights, plan_weight
-from mpgraph.quant.plan import (
-    PlannedActivation,
-    PlannedNode,
-    PlannedWeight,
-    QuantizationPlan,
-)
+from mpgraph.quant.placement.weights import operand_weights, plan_weight
+from mpgraph.quant.plan import QuantizationPlan
+from mpgraph.quant.planned import PlannedActivation, PlannedNode, PlannedWeight
 from mpgraph.targets import QuantizationRules, Target, quantization_rules
 
 __all__ = ["decide"]
@@ -68,28 +63,10 @@ def decide(
     )
     planner = _Planner(demand, target, errors or {}, has_stamped_quantizers(model))
     scopes = tuple(ir.graphs(model))
-    counts = element_counts(scopes, flow, _measured_counts(calibration))
+    counts = element_counts(scopes, flow, {} if calibration is None else calibration.mean_counts())
     for scope in scopes:
         planner.plan_graph(scope, counts)
     return planner.finish()
-
-
-def _measured_counts(calibration: Calibration | None) -> dict[str, int]:
-    """How many elements the values had in a sample, the mean over the data."""
-    if calibration is None or not calibration.samples:
-        return {}
-    samples = calibration.samples
-    counts = {name: one.count // samples for name, one in calibration.accumulators.items()}
-    same = {name: counts[one] for name, one in calibration.aliases.items() if one in counts}
-    return {name: count for name, count in (counts | same).items() if count}
-
-
-class _Lacking(NamedTuple):
-    """Why a mode could not be carried out, and what is done instead."""
-
-    cause: str
-    mode: str
-    instead: QuantizationMode
 
 
 @dataclass
@@ -103,11 +80,11 @@ class _Planner:
     weights: list[PlannedWeight] = field(default_factory=list)
     places: dict[str, ir.Node] = field(default_factory=dict)
     graphs: dict[str, ir.Graph] = field(default_factory=dict)
-    lacking: dict[_Lacking, list[bool]] = field(default_factory=dict)
+    fallbacks: Fallbacks = field(default_factory=Fallbacks)
 
     def plan_graph(self, scope: ir.GraphScope, counts: Mapping[ir.Value, int]) -> None:
         """Plan one graph: its static region as a whole, everything else node by node."""
-        keys = {node: f"{scope.path}#{index}" for index, node in enumerate(scope.graph)}
+        keys = {node: key for key, node in scope.places()}
         self.places.update((key, node) for node, key in keys.items())
         self.graphs[scope.path] = scope.graph
         chosen: dict[ir.Node, tuple[Candidate, Choice]] = {}
@@ -131,7 +108,7 @@ class _Planner:
             if choice.form == "static" and node not in regions[choice.mode].anchors:
                 choice = replace(choice, form="float", reason=_NOT_WORTH)
             self._add_node(node, keys[node], candidate.mode, choice, counts=True)
-            self._note_fallback(candidate.mode, choice)
+            self.fallbacks.note(candidate.mode, choice)
             if choice.form not in ("static", "float"):
                 self._add_weight(candidate, choice, keys[node])
         for planned, weights in plan_recurrent(scope.graph, keys, self.demand):
@@ -146,7 +123,7 @@ class _Planner:
             tuple(self.nodes),
             tuple(self.activations),
             tuple(self.weights),
-            tuple(self._warnings()),
+            tuple(self.fallbacks.warnings()),
             self.places,
             self.graphs,
         )
@@ -165,23 +142,6 @@ class _Planner:
             return False
         self._add_node(node, key, mode, Choice("given", mode, reason), counts=True)
         return True
-
-    def _note_fallback(self, mode: QuantizationMode, choice: Choice) -> None:
-        if choice.lacking:
-            taken = _Lacking(choice.lacking, mode.name, choice.mode)
-            self.lacking.setdefault(taken, []).append(choice.form != "float")
-
-    def _warnings(self) -> Iterable[str]:
-        for taken, quantized in self.lacking.items():
-            done, total = sum(quantized), len(quantized)
-            nodes = f"{total} node" if total == 1 else f"{done} of {total} nodes"
-            instead = f"{taken.instead.name} takes the place of {taken.mode}"
-            if not done:
-                yield f"{taken.cause}, so {instead}, and quantizes no node"
-            elif taken.instead.ranges == "dynamic":
-                yield f"{taken.cause}, so {instead}: {nodes} with ranges found when it runs"
-            else:
-                yield f"{taken.cause}, so {instead}: the weights alone of {nodes}"
 
     def _add_node(
         self, node: ir.Node, key: str, mode: QuantizationMode, choice: Choice, *, counts: bool
@@ -224,45 +184,6 @@ class _Planner:
             if role.kind == "carrier":
                 self.weights.extend(operand_weights(role.node, keys[role.node], self.demand))
         for value in region.readers:
-            planned = self._activation(scope, keys, value, region, mode)
-            self.activations.append(planned)
-
-    def _observed(self, value: ir.Value, region: Region) -> ir.Value:
-        """The value whose range gives the scale: what is moved has the scale of its source."""
-        source: ir.Value | None = value
-        while source in region.sources:
-            source = region.sources[source]
-        while source is not None and not self.demand.has_range(source):
-            producer = source.producer()
-            source = None if producer is None else producer.inputs[0]
-        if source is None:
-            raise ValueError(f"{value.name}: its range is not known")
-        return source
-
-    def _activation(
-        self,
-        scope: ir.GraphScope,
-        keys: Mapping[ir.Node, str],
-        value: ir.Value,
-        region: Region,
-        mode: QuantizationMode,
-    ) -> PlannedActivation:
-        source = self._observed(value, region)
-        format = activation_format(mode, self.demand.rules)
-        calibration = self.demand.calibration
-        if calibration is None:
-            raise ValueError(f"{value.name}: its range is not known")
-        levels = int(format.highest - format.lowest) + 1 if not format.is_float else 256
-        found = calibration.range(source.name or "", levels, format.symmetric)
-        found = useful_range(source, found, self.demand)
-        parameters = parameters_from_range(found.low, found.high, format, Layout())
-        readers = [f"{keys[node]}:{index}" for node, index in region.readers[value]]
-        readers += [f"{scope.path}:{index}" for index in region.outputs.get(value, ())]
-        return PlannedActivation(
-            scope.path,
-            value.name or "",
-            format.dtype,
-            float(parameters.scale),
-            int(parameters.zero_point),
-            tuple(readers),
-        )
+            self.activations.append(
+                plan_activation(value, region, mode, scope.path, keys, self.demand)
+            )

@@ -36,7 +36,7 @@ def float_fusions(graph: ir.Graph, demand: Demand) -> set[ir.Node]:
     if not demand.rules.fuses_float:
         return found
     for node in graph:
-        if node.domain not in ("", "ai.onnx"):
+        if node.domain != "":
             continue
         if node.op_type in _NORMALIZATIONS:
             found.update(_adds_before(node.inputs[0], demand))

@@ -44,7 +44,7 @@ def already_quantized(node: ir.Node) -> str:
     """Why a node needs no quantization any more; empty where it is not quantized."""
     if (node.domain, node.op_type) in _INTEGER_OPERATORS:
         return f"{node.op_type} computes on quantized numbers already"
-    if node.domain not in ("", "ai.onnx") or node.op_type not in WEIGHTED:
+    if node.domain != "" or node.op_type not in WEIGHTED:
         return ""
     if node.op_type == "Gather":
         return "its table is quantized already" if _gathers_integers(node) else ""

@@ -8,8 +8,8 @@ from dataclasses import replace
 from mpgraph import ir
 from mpgraph.quant.form_errors import FINE, WORTH_ROWS, FormErrors
 from mpgraph.quant.placement.choice import Choice
+from mpgraph.quant.placement.clipped import clipped
 from mpgraph.quant.placement.demand import Candidate, Demand
-from mpgraph.quant.placement.regions import clipped
 
 __all__ = ["preferred"]
 

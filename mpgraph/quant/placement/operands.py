@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mpgraph import ir
 from mpgraph.schema import integer
 
-__all__ = ["WEIGHTED", "Operands", "operands_of"]
+__all__ = ["WEIGHTED", "Operands", "gemm_factor", "is_padded", "operands_of"]
 
 WEIGHTED = frozenset(["Conv", "ConvTranspose", "Gather", "Gemm", "MatMul"])
 """Operators of the default domain that modes are for."""
@@ -39,7 +39,7 @@ def operands_of(node: ir.Node, weight_rank: int) -> Operands | None:
         node: A node of the default domain.
         weight_rank: How many axes its weight has.
     """
-    if node.domain not in ("", "ai.onnx"):
+    if node.domain != "":
         return None
     bias = 2 if len(node.inputs) > 2 and node.inputs[2] is not None else None
     match node.op_type:
@@ -56,3 +56,17 @@ def operands_of(node: ir.Node, weight_rank: int) -> Operands | None:
             axis = integer(node, "axis", 0, {})
             return Operands(1, 0, None, axis % weight_rank if weight_rank else 0, None)
     return None
+
+
+def gemm_factor(node: ir.Node, name: str) -> float:
+    """The factor ``alpha`` or ``beta`` of a Gemm; 1 for every other node."""
+    attribute = node.attributes.get(name)
+    return 1.0 if attribute is None or node.op_type != "Gemm" else attribute.as_float()
+
+
+def is_padded(node: ir.Node) -> bool:
+    """Whether a convolution pads its input, or may do so by ``auto_pad``."""
+    pads, automatic = node.attributes.get("pads"), node.attributes.get("auto_pad")
+    return (pads is not None and any(pads.as_ints())) or (
+        automatic is not None and automatic.as_string() not in ("NOTSET", "VALID")
+    )

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from mpgraph import ir
 from mpgraph.quant.placement.demand import Candidate, Demand
+from mpgraph.quant.placement.operands import gemm_factor
 
 __all__ = ["can_pack", "is_drawn_in", "is_shared", "loses_weight"]
 
@@ -43,8 +44,7 @@ def loses_weight(candidate: Candidate, demand: Demand) -> bool:
         return True
     if node.op_type == "MatMul":
         return is_drawn_in(node, demand)
-    factors = (node.attributes.get(name) for name in ("alpha", "beta"))
-    if any(one is not None and one.as_float() != 1.0 for one in factors):
+    if any(gemm_factor(node, name) != 1.0 for name in ("alpha", "beta")):
         return True
     bias = node.inputs[2] if len(node.inputs) > 2 else None
     return (bias is not None and not _is_bias(bias, demand)) or is_drawn_in(node, demand)
@@ -75,8 +75,5 @@ def _is_activated(node: ir.Node) -> bool:
 
 def _is_read_by(node: ir.Node, operators: Collection[str]) -> bool:
     """Whether one node alone reads the result, in the same graph, and is of some operators."""
-    result = node.outputs[0]
-    readers = [use.node for use in result.uses()]
-    if len(readers) != 1 or result.is_graph_output() or readers[0].graph is not node.graph:
-        return False
-    return readers[0].op_type in operators
+    reader = ir.only_reader(node.outputs[0])
+    return reader is not None and reader.graph is node.graph and reader.op_type in operators

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from mpgraph import ir
 from mpgraph.policy import QuantizationMode
 from mpgraph.quant.placement.demand import Demand
-from mpgraph.quant.plan import PlannedNode, PlannedWeight
+from mpgraph.quant.planned import PlannedNode, PlannedWeight
 from mpgraph.schema import integer
 
 __all__ = ["RECURRENT", "plan_recurrent"]
@@ -23,7 +23,7 @@ def plan_recurrent(
 ) -> Iterator[tuple[PlannedNode, tuple[PlannedWeight, ...]]]:
     """The recurrent nodes of a graph that a policy quantizes, with the weights to be stored."""
     for node in graph:
-        mode = demand.mode(node) if node.domain in ("", "ai.onnx") else None
+        mode = demand.mode(node) if node.domain == "" else None
         if mode is None or node.op_type not in RECURRENT:
             continue
         problem = demand.kept.get(node) or _problem(node, mode, demand)

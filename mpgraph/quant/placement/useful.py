@@ -10,6 +10,7 @@ from mpgraph import ir
 from mpgraph.quant.observers import Range
 from mpgraph.quant.placement.constants import Constant
 from mpgraph.quant.placement.demand import Demand
+from mpgraph.quant.placement.operands import is_padded
 from mpgraph.schema import integer
 
 __all__ = ["useful_range"]
@@ -33,13 +34,13 @@ def useful_range(value: ir.Value, found: Range, demand: Demand) -> Range:
 
 def _lowest(value: ir.Value, shift: ir.Node, product: ir.Node, demand: Demand) -> float | None:
     """Below what a value its product with the clipped, shifted value is zero."""
-    clip = _only_reader(shift.outputs[0])
+    clip = ir.only_reader(shift.outputs[0])
     if clip is None or clip.op_type != "Clip" or product.op_type != "Mul":
         return None
-    if _only_reader(clip.outputs[0]) is not product or value not in product.inputs:
+    if ir.only_reader(clip.outputs[0]) is not product or value not in product.inputs:
         return None
     floor = demand.constant(clip.inputs[1]) if len(clip.inputs) > 1 else None
-    if floor is None or float(floor.tensor.numpy().reshape(-1)[0]) != 0.0:
+    if floor is None or floor.number != 0.0:
         return None
     constants = [demand.constant(one) for one in shift.inputs]
     match shift.op_type:
@@ -64,15 +65,5 @@ def _lowest_of_conv(conv: ir.Node, constants: list[Constant | None]) -> float | 
 
 def _moves(conv: ir.Node) -> bool:
     """Whether a Conv of one element does more than multiply."""
-    pads, strides = conv.attributes.get("pads"), conv.attributes.get("strides")
-    automatic = conv.attributes.get("auto_pad")
-    return (
-        (pads is not None and any(pads.as_ints()))
-        or (strides is not None and any(one != 1 for one in strides.as_ints()))
-        or (automatic is not None and automatic.as_string() not in ("NOTSET", "VALID"))
-    )
-
-
-def _only_reader(value: ir.Value) -> ir.Node | None:
-    uses = list(value.uses())
-    return uses[0].node if len(uses) == 1 and not value.is_graph_output() else None
+    strides = conv.attributes.get("strides")
+    return is_padded(conv) or (strides is not None and any(one != 1 for one in strides.as_ints()))

@@ -8,7 +8,7 @@ from mpgraph import ir
 from mpgraph.policy import QuantizationMode
 from mpgraph.quant.formats import Format
 from mpgraph.quant.placement.demand import Candidate, Demand
-from mpgraph.quant.plan import Optimize, PlannedWeight
+from mpgraph.quant.planned import Optimize, PlannedWeight
 from mpgraph.targets import QuantizationRules
 
 __all__ = ["activation_format", "operand_weights", "plan_weight"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mpgraph import ir
 from mpgraph.quant.placement.given import already_quantized
-from mpgraph.quant.plan import Form, PlannedNode, QuantizationPlan
+from mpgraph.quant.plan import QuantizationPlan
+from mpgraph.quant.planned import Form, PlannedNode
 
 __all__ = ["pending"]
 

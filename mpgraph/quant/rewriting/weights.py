@@ -13,7 +13,7 @@ from mpgraph.quant.algorithms import Rounded
 from mpgraph.quant.formats import Format, Layout, Parameters, raise_weight_scale_for_bias
 from mpgraph.quant.formats.layout import Array
 from mpgraph.quant.placement.constants import Constant, find_constant
-from mpgraph.quant.plan import PlannedWeight
+from mpgraph.quant.planned import PlannedWeight
 from mpgraph.quant.rewriting.unread import remove_unread
 from mpgraph.quant.rewriting.writer import Writer
 from mpgraph.quant.weights import (

@@ -9,7 +9,6 @@ from mpgraph.quant.sensitivity.kept import (
     SearchProgress,
     Sensitivity,
 )
-from mpgraph.quant.sensitivity.moving import with_plan_of
 from mpgraph.quant.sensitivity.search import Part, choose_kept, measure_alone, search_kept
 
 __all__ = [
@@ -30,5 +29,4 @@ __all__ = [
     "owners",
     "search_kept",
     "seconds_of",
-    "with_plan_of",
 ]

@@ -10,7 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mpgraph import ir
-from mpgraph.quant.plan import PlannedActivation, PlannedNode, PlannedWeight, QuantizationPlan
+from mpgraph.quant.placement.clipped import behind_clip
+from mpgraph.quant.places import place_of
+from mpgraph.quant.plan import QuantizationPlan
+from mpgraph.quant.planned import PlannedActivation, PlannedNode, PlannedWeight
 
 __all__ = ["Gated", "carriers", "gate", "gateable", "in_order"]
 
@@ -45,7 +48,8 @@ def carriers(plan: QuantizationPlan, movers: Collection[str]) -> list[PlannedNod
         for node in plan.nodes
         if not node.counts
         and node.op_type not in movers
-        and (node.key.rpartition("#")[0], _behind(plan.places[node.key].outputs[0]).name) in rounded
+        and (node.key.rpartition("#")[0], behind_clip(plan.places[node.key].outputs[0]).name)
+        in rounded
     ]
 
 
@@ -86,12 +90,8 @@ def gate(model: ir.Model, plan: QuantizationPlan, chosen: Sequence[PlannedNode])
         switches.append(switch.name or "")
         node = originals[plan.places[planned.key]]
         doubled[planned.key] = _double(node, switch, namer, planned.counts)
-    graphs = {scope.path: scope.graph for scope in ir.graphs(copy)}
-    keys = {
-        node: f"{path}#{index}"
-        for path, graph in graphs.items()
-        for index, node in enumerate(graph)
-    }
+    scopes = tuple(ir.graphs(copy))
+    keys = {node: key for scope in scopes for key, node in scope.places()}
     moved = {key: keys[one.second] for key, one in doubled.items()}
     return Gated(
         copy,
@@ -102,7 +102,7 @@ def gate(model: ir.Model, plan: QuantizationPlan, chosen: Sequence[PlannedNode])
                 _weights(plan, {one.key: moved[one.key] for one in chosen if one.counts})
             ),
             places={key: node for node, key in keys.items()},
-            graphs=graphs,
+            graphs={scope.path: scope.graph for scope in scopes},
         ),
         tuple(switches),
         moved,
@@ -148,7 +148,7 @@ def _double(node: ir.Node, switch: ir.Value, namer: ir.Namer, multiplies: bool) 
         )
     else:
         second = ir.Node("", "Identity", [node.outputs[0]], outputs=outputs[:1], name=name)
-    last_values = {value.name: _behind(value) for value in node.outputs if value.name}
+    last_values = {value.name: behind_clip(value) for value in node.outputs if value.name}
     behind = {name: value.name or "" for name, value in last_values.items()}
     readers = {
         name: len(list(value.uses())) + value.is_graph_output()
@@ -179,20 +179,10 @@ def _replace_outputs(graph: ir.Graph, value: ir.Value, other: ir.Value) -> None:
             graph.outputs[index] = other
 
 
-def _behind(value: ir.Value) -> ir.Value:
-    """A result, behind the Relu or Clip that alone reads it."""
-    uses = list(value.uses())
-    if len(uses) == 1 and not value.is_graph_output():
-        reader = uses[0].node
-        if reader.op_type in ("Relu", "Clip"):
-            return reader.outputs[0]
-    return value
-
-
 def _weights(plan: QuantizationPlan, moved: Mapping[str, str]) -> list[PlannedWeight]:
     found = []
     for weight in plan.weights:
-        key, _, index = weight.reader.rpartition(":")
+        key, index = place_of(weight.reader)
         if key in moved:
             found.append(replace(weight, reader=f"{moved[key]}:{index}"))
     return found
@@ -207,7 +197,7 @@ def _activations(
     for one in plan.activations:
         readers = []
         for reader in one.readers:
-            key, _, index = reader.rpartition(":")
+            key, index = place_of(reader)
             if key in doubled and doubled[key].multiplies:
                 readers.append(f"{keys[doubled[key].second]}:{index}")
         if readers:

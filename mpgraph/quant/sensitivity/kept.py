@@ -10,6 +10,9 @@ from mpgraph import ir
 
 __all__ = ["KeptFloat", "KeptNode", "Latency", "SearchProgress", "Sensitivity"]
 
+_NOTABLE = 1.03
+"""A ratio of times above which a model counts as slower however much the runs spread."""
+
 
 @dataclass(frozen=True)
 class KeptFloat:
@@ -78,9 +81,6 @@ class Latency:
     def is_slower(self) -> bool:
         """Whether the quantized model loses time, as far as the spread of the runs allows."""
         return self.ratio > _NOTABLE or self.low > 1
-
-
-_NOTABLE = 1.03
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,24 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Error", "Part", "choose_kept", "measure_alone", "search_kept"]
+__all__ = ["Measure", "Part", "choose_kept", "measure_alone", "search_kept"]
 
-Error = Callable[[frozenset[int]], float]
+Measure = Callable[[frozenset[int]], float]
 """The error of the outputs when the given parts are quantized and all others are not."""
 
 _HARMLESS = 0.1
 """To what part of the limit the error of a group shows that none of its members is harmful."""
+
 _TIGHTENED = 2
+"""By what the limit of estimates is divided where the model that is built is beyond it."""
+
 _ROUNDS = 3
+"""How many such limits are tried."""
+
 _BISECTED = 5
-_LET_GO = 40
-_READMITTED = 4
+"""How many models are built at most between too few parts and enough."""
+
+_LET_GO, _READMITTED = 40, 4
 """How many sets are tried at most, estimated and built, to see what need not be kept."""
 
 
@@ -39,7 +45,7 @@ class Part:
         return self.error**2 / self.gain
 
 
-def measure_alone(error: Error, kinds: Sequence[Sequence[int]], limit: float) -> dict[int, float]:
+def measure_alone(error: Measure, kinds: Sequence[Sequence[int]], limit: float) -> dict[int, float]:
     """The error that each part causes by itself.
 
     Groups of neighbours are measured first; where a whole group does next to nothing, each member
@@ -64,7 +70,7 @@ def measure_alone(error: Error, kinds: Sequence[Sequence[int]], limit: float) ->
     return alone
 
 
-def choose_kept(error: Error, parts: Sequence[Part], limit: float) -> frozenset[int]:
+def choose_kept(error: Measure, parts: Sequence[Part], limit: float) -> frozenset[int]:
     """The parts to keep, so that the others together stay within the limit.
 
     Parts are kept in the order of the harm they do for what they gain, as few of them as will do
@@ -85,7 +91,7 @@ def choose_kept(error: Error, parts: Sequence[Part], limit: float) -> frozenset[
 
 
 def search_kept(
-    estimate: Error, build: Error, parts: Sequence[Part], limit: float
+    estimate: Measure, build: Measure, parts: Sequence[Part], limit: float
 ) -> frozenset[int]:
     """The parts to keep, verified on models that were really built.
 
@@ -101,7 +107,7 @@ def search_kept(
 
 
 def _estimated(
-    estimate: Error, build: Error, parts: Sequence[Part], limit: float
+    estimate: Measure, build: Measure, parts: Sequence[Part], limit: float
 ) -> tuple[frozenset[int], frozenset[int]]:
     """What the estimates ask for; where the built model is off by more, with a lower limit.
 
@@ -120,7 +126,7 @@ def _estimated(
 
 
 def _bisected(
-    build: Error,
+    build: Measure,
     parts: Sequence[Part],
     too_few: frozenset[int],
     enough: frozenset[int],
@@ -142,7 +148,7 @@ def _bisected(
 
 
 def _let_go(
-    error: Error, parts: Sequence[Part], kept: frozenset[int], limit: float, tries: int
+    error: Measure, parts: Sequence[Part], kept: frozenset[int], limit: float, tries: int
 ) -> frozenset[int]:
     """The kept parts without those that can be quantized after all, the least harmful first.
 

@@ -49,7 +49,7 @@ def find_absorbers(
         The constants; none where there is another kind of node, or other readers in between.
     """
     node = value.producer()
-    if node is None or node.domain not in ("", "ai.onnx"):
+    if node is None or node.domain != "":
         return ()
     if node.op_type in _NORMALIZATIONS:
         return _of_normalization(node, channels, constants)
@@ -86,7 +86,7 @@ def _of_arithmetic(
         if node.op_type == "Div":
             return (Absorber(node, index, constant, divides=index == 1),)
         other = node.inputs[1 - index]
-        if other is None or len(list(other.uses())) != 1 or other.is_graph_output():
+        if other is None or ir.only_reader(other) is None:
             return ()
         before = find_absorbers(other, channels, constants)
         return (*before, Absorber(node, index, constant)) if before else ()

@@ -68,7 +68,7 @@ def find_products(
         mode = resolutions[node].policy.mode
         if mode is None or mode.activation_dtype not in ("int8", "uint8"):
             continue
-        if node.op_type not in ("MatMul", "Gemm") or node.domain not in ("", "ai.onnx"):
+        if node.op_type not in ("MatMul", "Gemm") or node.domain != "":
             continue
         if node.op_type not in (rules.dynamic if mode.ranges == "dynamic" else rules.anchors):
             continue

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 __all__ = ["spared_parts"]
 
 _TRIES = 5
+"""How often the sum that is allowed is halved at most."""
 
 
 def spared_parts(

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 
 from mpgraph import ir
 from mpgraph.analysis import infer_types
-from mpgraph.quant.plan import PlannedActivation
-from mpgraph.quant.rewriting import Writer, place_of
+from mpgraph.quant.places import place_of
+from mpgraph.quant.planned import PlannedActivation
+from mpgraph.quant.rewriting import Writer
 
 __all__ = ["add_switches"]
 
@@ -42,18 +43,11 @@ class _Rounder:
         self._flow = infer_types(model)
         scopes = [scope for scope in ir.graphs(model) if scope.function is None]
         self._graphs = {scope.path: scope.graph for scope in scopes}
-        self._nodes = {
-            f"{scope.path}#{index}": node
-            for scope in scopes
-            for index, node in enumerate(scope.graph)
-        }
+        self._nodes = dict(place for scope in scopes for place in scope.places())
         self._values = {
             (scope.path, value.name): value
             for scope in scopes
-            for value in (
-                *scope.graph.inputs,
-                *(value for node in scope.graph for value in node.outputs),
-            )
+            for value in ir.defined_values(scope.graph)
         }
 
     def add(self, parts: Sequence[Collection[PlannedActivation]]) -> list[str]:

@@ -87,7 +87,7 @@ class _Rows:
         return found
 
     def _body(self, graph: ir.Graph) -> dict[str, ir.Value]:
-        own = [*graph.inputs, *(output for node in graph for output in node.outputs)]
+        own = ir.defined_values(graph)
         found = self._containers(graph)
         build = Builder(graph, self._namer)
         for value in own:

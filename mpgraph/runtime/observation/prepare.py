@@ -62,7 +62,7 @@ def prepare(given: ir.Model, wanted: Collection[str]) -> Prepared:
     bodies: list[str] = []
     found: set[str] = set()
     for scope in ir.graphs(model):
-        for value in (*scope.graph.inputs, *(out for node in scope.graph for out in node.outputs)):
+        for value in ir.defined_values(scope.graph):
             name, dtype = value.name or "", flow.dtype(value)
             if name not in origins or dtype not in ir.FLOATS:
                 continue
@@ -88,7 +88,7 @@ def _function_values(model: ir.Model) -> list[ir.Value]:
         value
         for function in model.functions.values()
         for scope in ir.function_scopes(function)
-        for value in (*scope.graph.inputs, *(out for node in scope.graph for out in node.outputs))
+        for value in ir.defined_values(scope.graph)
     ]
 
 

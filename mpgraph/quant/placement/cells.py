@@ -1,0 +1,188 @@
+"""The cells of a graph for the minimum cut, and the region that the cut leaves quantized."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mpgraph import ir
+from mpgraph.analysis.cost import Edge
+from mpgraph.quant.placement.clipped import clipped
+from mpgraph.quant.placement.demand import Demand
+from mpgraph.quant.placement.roles import Role
+
+__all__ = ["FIXED_FLOAT", "FIXED_QUANTIZED", "FLOAT", "QUANTIZED", "Cells", "Region"]
+
+FLOAT, QUANTIZED = ir.DataType.FLOAT, ir.DataType.UINT8
+"""The labels of cells: ``uint8`` stands for whatever quantized numbers there are."""
+
+FIXED_FLOAT, FIXED_QUANTIZED = 0, 1
+"""The cells whose label is given."""
+
+
+@dataclass
+class Region:
+    """The quantized part of one graph.
+
+    Attributes:
+        readers: For each quantized value, the operands that read it: nodes, and which of theirs.
+        outputs: For each quantized value that the graph gives, which of its outputs it is.
+        computed: Quantized values whose producer fuses with their QuantizeLinear; the others are
+            float, and quantized besides.
+        sources: For a value that must have the scale of another, that one.
+        carriers: The free nodes that take and give quantized numbers.
+        anchors: The nodes that multiply quantized operands; the others would save less than the
+            conversions around them cost.
+    """
+
+    readers: dict[ir.Value, list[tuple[ir.Node, int]]] = field(default_factory=dict)
+    outputs: dict[ir.Value, list[int]] = field(default_factory=dict)
+    computed: set[ir.Value] = field(default_factory=set)
+    sources: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    carriers: list[Role] = field(default_factory=list)
+    anchors: set[ir.Node] = field(default_factory=set)
+
+
+class Cells:
+    """Cells for the cut: one per free node, one per free result of an anchor.
+
+    Attributes:
+        elements: The elements that each cell moves.
+        multiplying: The cells of nodes that multiply.
+    """
+
+    def __init__(
+        self,
+        graph: ir.Graph,
+        roles: Mapping[ir.Node, Role],
+        counts: Mapping[ir.Value, int],
+        demand: Demand,
+        savings: Mapping[ir.Node, int],
+    ) -> None:
+        self._graph = graph
+        self._roles = roles
+        self._counts = counts
+        self._demand = demand
+        self._savings = savings
+        self.elements: list[int] = [0, 0]
+        self.multiplying: set[int] = {FIXED_QUANTIZED}
+        self._anchors: dict[ir.Node, int] = {}
+        self._own: dict[ir.Node, int] = {}
+        self._results: dict[ir.Value, int] = {}
+        self._inside: set[ir.Value] = set()
+        for node in graph:
+            self._add(node)
+
+    def _add(self, node: ir.Node) -> None:
+        role = self._roles.get(node)
+        if role is None:
+            return
+        if role.kind == "anchor":
+            self._anchors[node] = cell = self._anchor(node)
+            self._results[node.outputs[0]] = self._result_of(role, cell)
+            return
+        if role.kind == "clipper":
+            self._add_clipper(node)
+            return
+        touched = [*(node.inputs[index] for index in role.operands), *node.outputs]
+        computes = role.kind == "carrier" or node.op_type in ("MaxPool", "Resize")
+        saves = not computes or not self._demand.rules.carriers_as_slow
+        moved = sum(self._counts.get(value, 1) for value in touched if value is not None)
+        cell = self._new(moved if saves else 0)
+        self._own[node] = cell
+        for value in node.outputs:
+            self._results[value] = cell
+
+    def _anchor(self, node: ir.Node) -> int:
+        if node not in self._savings:
+            return FIXED_QUANTIZED
+        cell = self._new(self._savings[node])
+        self.multiplying.add(cell)
+        return cell
+
+    def _result_of(self, role: Role, anchor: int) -> int:
+        node = role.node
+        if role.quantizes_result:
+            return anchor
+        if not role.may_quantize_result or not self._demand.may_round(clipped(node)):
+            return FIXED_FLOAT
+        return self._new(self._counts.get(node.outputs[0], 1))
+
+    def _add_clipper(self, node: ir.Node) -> None:
+        """A Relu or Clip that alone reads the result of another node is part of that node."""
+        value = node.inputs[0]
+        if value is None or ir.only_reader(value) is None:
+            return
+        producer = value.producer()
+        role = None if producer is None else self._roles.get(producer)
+        if value in self._results and role is not None and role.kind in ("anchor", "carrier"):
+            self._results[node.outputs[0]] = self._results[value]
+            self._inside.add(value)
+
+    def _new(self, elements: int) -> int:
+        self.elements.append(elements)
+        return len(self.elements) - 1
+
+    def _values(self) -> Iterator[ir.Value]:
+        """The values that may become quantized: floats that are not so already."""
+        for value in ir.defined_values(self._graph):
+            if value in self._inside or self._demand.flow.dtype(value) not in ir.FLOATS:
+                continue
+            if not self._demand.is_quantized(value):
+                yield value
+
+    def _takers(self, value: ir.Value) -> list[tuple[ir.Node, int, int]]:
+        """Who reads a value: the node, the operand, and the cell that it is in."""
+        found = []
+        for use in value.uses():
+            role = self._roles.get(use.node)
+            cell = FIXED_FLOAT
+            if role is not None and use.node.graph is self._graph and use.idx in role.operands:
+                cells = self._anchors if role.kind == "anchor" else self._own
+                cell = cells.get(use.node, FIXED_FLOAT)
+            found.append((use.node, use.idx, cell))
+        return found
+
+    def edges(self) -> Iterator[Edge]:
+        """Every value that can be quantized, with its producer and takers."""
+        for value in self._values():
+            takers = {cell for _, _, cell in self._takers(value)}
+            if value.is_graph_output():
+                takers.add(FIXED_FLOAT)
+            producer = self._results.get(value, FIXED_FLOAT)
+            yield Edge(self._counts.get(value, 1), producer, tuple(sorted(takers)))
+
+    def region(self, found: Sequence[ir.DataType]) -> Region:
+        """The quantized values under a labelling."""
+        labels = list(found)
+        region = Region()
+        for node, cell in self._anchors.items():
+            if labels[cell] == QUANTIZED:
+                region.anchors.add(node)
+            else:
+                # Only what is computed on quantized numbers writes them at no cost.
+                labels[self._results[node.outputs[0]]] = FLOAT
+        for node, cell in self._own.items():
+            if labels[cell] == QUANTIZED:
+                role = self._roles[node]
+                region.carriers.append(role)
+                if role.kind == "mover":
+                    source = node.inputs[0]
+                    if source is not None:
+                        region.sources.update((value, source) for value in node.outputs)
+        for value in self._values():
+            computed = labels[self._results.get(value, FIXED_FLOAT)] == QUANTIZED
+            takers = self._takers(value)
+            read = [
+                (node, index)
+                for node, index, cell in takers
+                if labels[cell] == QUANTIZED or (computed and node.graph is self._graph)
+            ]
+            if computed:
+                region.computed.add(value)
+            if read or computed:
+                region.readers[value] = read
+        for index, value in enumerate(self._graph.outputs):
+            if value in region.computed:
+                region.outputs.setdefault(value, []).append(index)
+        return region

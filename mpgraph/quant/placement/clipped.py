@@ -1,0 +1,18 @@
+"""Results behind the Relu or Clip that a quantized kernel takes over."""
+
+from __future__ import annotations
+
+from mpgraph import ir
+
+__all__ = ["behind_clip", "clipped"]
+
+
+def clipped(node: ir.Node) -> ir.Value:
+    """The result of a node, behind the Relu or Clip that alone reads it."""
+    return behind_clip(node.outputs[0])
+
+
+def behind_clip(value: ir.Value) -> ir.Value:
+    """A value, behind the Relu or Clip that alone reads it."""
+    reader = ir.only_reader(value)
+    return value if reader is None or reader.op_type not in ("Clip", "Relu") else reader.outputs[0]
