@@ -19,6 +19,7 @@ from pathlib import Path
 import models
 import mpgraph
 from mpgraph.runtime import compare_models
+from tests.benchmarks.zoo import float32_models
 
 _LIMIT = 1e-2
 
@@ -93,19 +94,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--no-data", action="store_true")
     parser.add_argument("--folder", type=Path, action="append", default=[])
     options = parser.parse_args(arguments)
-    folders = options.folder or [models.ZOO_FOLDER]
     rows: list[Row] = []
     print(
         f"{'model':28} {'target':7} {'f16':>5} {'f32':>5} {'casts':>11} {'MB moved':>9} "
         f"{'pins':>8} {'low':>8} {'error':>9} {'SQNR':>7} {'s':>6}"
     )
-    for name, entry in models.catalogue().items():
-        if entry.kind != "float32" or (options.names and name not in options.names):
-            continue
-        path = models.find(name, folders)
-        if path is None:
-            print(f"{name:28} not installed: python -m models install {name}")
-            continue
+    for name, path in float32_models(options.names, options.folder):
         for target in options.targets.split(","):
             row = convert_one(name, path, target, options.policy, not options.no_data)
             rows.append(row)

@@ -23,6 +23,7 @@ from typing import Any
 import models
 import mpgraph
 from mpgraph.runtime import compare_models
+from tests.benchmarks.zoo import float32_models
 
 _HEAD = (
     f"{'model':26} {'all':>8} {'error':>8} {'quantized':>10} {'latency':>8} {'interval':>12} "
@@ -90,16 +91,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=6.0)
     parser.add_argument("--folder", type=Path, action="append", default=[])
     options = parser.parse_args(arguments)
-    folders = options.folder or [models.ZOO_FOLDER]
     broken = 0
     print(_HEAD)
-    for name, entry in models.catalogue().items():
-        if entry.kind != "float32" or (options.names and name not in options.names):
-            continue
-        path = models.find(name, folders)
-        if path is None:
-            print(f"{name:26} not installed: python -m models install {name}")
-            continue
+    for name, path in float32_models(options.names, options.folder):
         try:
             with tempfile.TemporaryDirectory() as folder:
                 row = quantize_one(path, name, options, Path(folder))
