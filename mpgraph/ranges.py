@@ -82,7 +82,7 @@ def calibrate_model(
     """
     parse_memory(memory)
     with ir.paused_gc():
-        model = _fresh(source)
+        model = ir.load_copy(source)
         fingerprint = ir.content_fingerprint(model)
         chosen = get_target(target)
         facts = Facts(as_policy_map(policy), chosen)
@@ -100,7 +100,11 @@ def calibrate_model(
         text = OBSERVE.format(
             keep_io_types="true", allow_slow=str(allow_slow).lower(), storage="compute"
         )
-        watchers = (VerifyEach(), Reproducer(lambda: _fresh(source), weights=False), *instruments)
+        watchers = (
+            VerifyEach(),
+            Reproducer(lambda: ir.load_copy(source), weights=False),
+            *instruments,
+        )
         run_pipeline(model, load_pipeline(text), facts, watchers)
         found = facts.find(Calibration)
         if found is None or not (found.accumulators or found.missing):
@@ -125,10 +129,6 @@ def merge_ranges(
     first, *others = [as_calibration(part) for part in parts]
     first.check_model(ir.load(source))
     return first.merge(*others)
-
-
-def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:
-    return ir.clone(source) if isinstance(source, ir.Model) else ir.load(source)
 
 
 def as_calibration(ranges: str | os.PathLike[str] | Calibration) -> Calibration:

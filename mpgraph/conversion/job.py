@@ -112,7 +112,7 @@ def convert(
     check_limit(max_error, has_data=data is not None)
     parse_memory(memory)
     with ir.paused_gc():
-        model = _fresh(source)
+        model = ir.load_copy(source)
         chosen = get_target(target)
         rules = as_policy_map(conversion_policy() if policy is None else policy)
         if ranges is not None or observer is not None:
@@ -121,7 +121,7 @@ def convert(
         feeds = None if data is None else load_data(data, input_specs(model), samples=samples)
         put_measurements(facts, model, feeds, ranges, observer, memory)
         if max_error is not None:
-            put_search(facts, _fresh(source), progress)
+            put_search(facts, ir.load_copy(source), progress)
         before = take_inventory(model, infer_types(model))
         text = pipeline_text(
             model,
@@ -134,11 +134,15 @@ def convert(
             max_error=max_error,
             annotate=annotate,
         )
-        watchers = (VerifyEach(), Reproducer(lambda: _fresh(source), weights=False), *instruments)
+        watchers = (
+            VerifyEach(),
+            Reproducer(lambda: ir.load_copy(source), weights=False),
+            *instruments,
+        )
         run_pipeline(model, load_pipeline(text), facts, watchers)
         refuse_unfit(facts, allow_slow=allow_slow)
         checked, account = check_result(
-            lambda: _fresh(source),
+            lambda: ir.load_copy(source),
             model,
             facts,
             feeds,
@@ -151,8 +155,3 @@ def convert(
         quantization, found = facts.find(QuantizationPlan), facts.find(Sensitivity)
         report = ConversionReport(before, after, plan, checked, quantization, account, found)
         return Conversion(model, plan, report)
-
-
-def _fresh(source: str | os.PathLike[str] | onnx.ModelProto | ir.Model) -> ir.Model:
-    """The model as it was given, for those who need it beside the converted one."""
-    return ir.clone(source) if isinstance(source, ir.Model) else ir.load(source)

@@ -68,7 +68,7 @@ from mpgraph.ir.edits import (
 )
 from mpgraph.ir.fingerprint import content_fingerprint, fingerprint
 from mpgraph.ir.inlining import inline_functions
-from mpgraph.ir.load import load, load_with_refusals
+from mpgraph.ir.load import load, load_copy, load_with_refusals
 from mpgraph.ir.memory import paused_gc
 from mpgraph.ir.mentioned import mentions_dtype
 from mpgraph.ir.module_path import module_levels
@@ -176,6 +176,7 @@ __all__ = [
     "insert_cast",
     "limits",
     "load",
+    "load_copy",
     "load_with_refusals",
     "main_scopes",
     "mentions_dtype",

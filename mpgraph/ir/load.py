@@ -12,6 +12,7 @@ from onnx_ir import serde
 
 from mpgraph.errors import InvalidModelError, ModelFileError, VerificationError
 from mpgraph.ir.checker import checker_finding, stubbed
+from mpgraph.ir.clone import clone
 from mpgraph.ir.external import check_external_data, location_of, outside_reason
 from mpgraph.ir.files import read_proto
 from mpgraph.ir.guards import refuse_unsupported
@@ -22,7 +23,7 @@ from mpgraph.ir.tensors import all_tensors
 from mpgraph.ir.verifier import verify_structure
 from mpgraph.ir.walk import Survey, survey
 
-__all__ = ["EXTERNAL_PATHS", "load", "load_with_refusals"]
+__all__ = ["EXTERNAL_PATHS", "load", "load_copy", "load_with_refusals"]
 
 EXTERNAL_PATHS = "mpgraph.external_paths"
 """Key in `model.meta` of the data files a model was loaded with: `frozenset[Path]`."""
@@ -48,6 +49,16 @@ def load(source: str | os.PathLike[str] | ModelProto | onnx_ir.Model) -> onnx_ir
         path = Path(source)
         proto = read_proto(path)
         return _from_file(path, proto, survey(proto), {})
+
+
+def load_copy(source: str | os.PathLike[str] | ModelProto | onnx_ir.Model) -> onnx_ir.Model:
+    """Loads a model to change: as ``load``, but an IR model is cloned.
+
+    Raises:
+        ModelFileError: As for ``load``.
+        InvalidModelError: As for ``load``.
+    """
+    return clone(source) if isinstance(source, onnx_ir.Model) else load(source)
 
 
 def load_with_refusals(

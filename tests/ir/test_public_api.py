@@ -10,7 +10,7 @@ from mpgraph import ir
 EXPECTED_FUNCTIONS = """
 all_schemas all_tensors annotation array_pieces attribute_key check_model clone constant_tensor contradict converted_tensor
 adopt copy_shape defined_values read_value_file correct_shapes declared_dims derived_tensor describe dtype_name element_dtype content_fingerprint fingerprint from_type_string function_path copy_function function_scopes function_calls callers_first graphs holds_graphs
-import_default_domain infer_shapes inline_functions insert_behind insert_cast limits load load_with_refusals main_scopes mentions_dtype module_alias module_levels module_scope node nodes note_dtype note_reason
+import_default_domain infer_shapes inline_functions insert_behind insert_cast limits load load_copy load_with_refusals main_scopes mentions_dtype module_alias module_levels module_scope node nodes note_dtype note_reason
 only_reader operator_schema opset_of origin parse_dtype paused_gc print_model redirect save set_constant
 set_dtype stamp subgraphs_of tensor tensor_key to_bytes to_proto to_proto_without_weights
 type_string verify_structure version_convert with_body_constants with_element_dtype
