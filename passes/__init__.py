@@ -15,6 +15,7 @@ PASSES: Mapping[str, str] = {
     "clip-hard-sigmoids": "passes.clip_hard_sigmoids:ClipHardSigmoids",
     "convert-opset": "passes.convert_opset:ConvertOpset",
     "convert-weights": "passes.convert_weights:ConvertWeights",
+    "correct-biases": "passes.correct_biases:CorrectBiases",
     "correct-types": "passes.correct_types:CorrectTypes",
     "drop-initializer-inputs": "passes.drop_initializer_inputs:DropInitializerInputs",
     "equalize-channels": "passes.equalize_channels:EqualizeChannels",

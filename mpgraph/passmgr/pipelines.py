@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ANNOTATE",
     "APPLY",
+    "CARRY_OUT",
     "CONVERT",
     "CONVERT_WITH_DATA",
     "OBSERVE",
@@ -34,15 +35,20 @@ _DECIDE = (
     f"{_CALIBRATE},"
     "plan-quantization{{force={allow_slow}}}"
 )
-_CARRY_OUT = (
+CARRY_OUT = (
     "insert-quantizers,quantize-dynamically,quantize-recurrent,quantize-weights,pack-weights,fold"
 )
-QUANTIZE = f"{_DECIDE},protect-outputs{{{{force={{allow_slow}}}}}},optimize-weights,{_CARRY_OUT}"
+"""Carry out a quantization plan that the facts hold."""
+
+QUANTIZE = (
+    f"{_DECIDE},protect-outputs{{{{force={{allow_slow}}}}}},optimize-weights,correct-biases,"
+    f"{CARRY_OUT}"
+)
 """What follows where a policy quantizes, on the model with the float dtypes that it got."""
 
 QUANTIZE_WITHIN = (
     f"{_DECIDE},optimize-weights,limit-error{{{{max-error={{max_error}} force={{allow_slow}}}}}},"
-    f"{_CARRY_OUT}"
+    f"{CARRY_OUT}"
 )
 """The same, with what is too harmful to the outputs, within a limit that was given, in float."""
 

@@ -479,6 +479,9 @@ ROWS = [
     }
 ]
 NORMAL = [{"x": np.random.default_rng(2).normal(size=(8, 32)).astype(np.float32)}]
+UNEVEN_IMAGES = [{"x": np.geomspace(1e-3, 1, 256, dtype=np.float32).reshape(1, 16, 4, 4)}]
+"""Most elements are below half a step of their range: rounding adds to the mean of channels."""
+
 IMAGES = [{"x": (np.arange(256, dtype=np.float32).reshape(1, 16, 4, 4) % 11 - 5) / 4}]
 PIXELS = [{"x": (np.arange(18, dtype=np.float32).reshape(1, 2, 3, 3) % 7 - 3) / 2}]
 NOT_INTEGERS = models.feeds("mlp")[:1]
@@ -700,6 +703,15 @@ CASES = [
         INT8,
         "cpu",
         IMAGES,
+    ),
+    Case(
+        "correct-biases{fine=1e-9}",
+        "convolutions",
+        convolutions,
+        "calibrate,plan-quantization",
+        policy=INT8,
+        target="cpu",
+        data=UNEVEN_IMAGES,
     ),
     Case(
         "quantize-recurrent",

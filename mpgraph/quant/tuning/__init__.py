@@ -1,6 +1,7 @@
 """What is decided from samples of activations: forms by their error, smoothing, biases."""
 
 from mpgraph.quant.tuning.absorption import Absorber, find_absorbers
+from mpgraph.quant.tuning.bias_places import BiasPlace, find_bias_place
 from mpgraph.quant.tuning.error import (
     RangeForm,
     approximated,
@@ -18,12 +19,14 @@ from mpgraph.quant.tuning.switches import add_switches
 __all__ = [
     "Absorber",
     "ActivationRows",
+    "BiasPlace",
     "Product",
     "RangeForm",
     "Rows",
     "add_switches",
     "approximated",
     "find_absorbers",
+    "find_bias_place",
     "find_products",
     "form_errors",
     "product_error",
