@@ -56,7 +56,7 @@ class PackWeights(Pass):
 @dataclass(frozen=True)
 class _Packed:
     operands: list[ir.Value]
-    weight: NBitsWeight
+    attributes: dict[str, int]
 
 
 class _Rewriter:
@@ -71,6 +71,7 @@ class _Rewriter:
         self._flow = flow
         self._writer = Writer(model, PackWeights.name)
         self.store = WeightStore(self._writer, rounded.by_reader)
+        self._scratch = ir.Scratch()
         self._packed: dict[ir.Value, _Packed] = {}
 
     def rewrite(self, planned: PlannedNode, node: ir.Node) -> None:
@@ -89,12 +90,7 @@ class _Rewriter:
             "MatMulNBits",
             [activation, *packed.operands],
             [(f"{name}_packed", dtype)],
-            [
-                ir.AttrInt64("K", packed.weight.rows),
-                ir.AttrInt64("N", packed.weight.columns),
-                ir.AttrInt64("bits", packed.weight.bits),
-                ir.AttrInt64("block_size", packed.weight.block_size),
-            ],
+            [ir.AttrInt64(name, number) for name, number in packed.attributes.items()],
             rule=f"weight of {planned.mode}",
             domain=_CONTRIB,
         )
@@ -117,14 +113,26 @@ class _Rewriter:
         tensor = stored.values.const_value
         if tensor is None:
             raise ValueError(f"{stored.values.name}: it is no constant")
-        weight = matmul_nbits(tensor.numpy(), in_blocks(stored.parameters, tensor.shape.numpy()))
-        name = stored.values.name or "weight"
-        scale = ir.tensor(weight.scale.astype(dtype.numpy()), dtype=dtype)
-        operands = [
-            self._writer.constant(graph, f"{name}_packed", ir.tensor(weight.packed)),
-            self._writer.constant(graph, f"{name}_scales", scale),
-        ]
+        parameters = in_blocks(stored.quantized.parameters, tensor.shape.numpy())
+        weight = matmul_nbits(tensor.numpy(), parameters)
+        tensors = {
+            "packed": ir.tensor(weight.packed),
+            "scales": ir.tensor(weight.scale.astype(dtype.numpy()), dtype=dtype),
+        }
         if weight.zero_point is not None:
-            zero = ir.tensor(weight.zero_point)
-            operands.append(self._writer.constant(graph, f"{name}_zero_points", zero))
-        return _Packed(operands, weight)
+            tensors["zero_points"] = ir.tensor(weight.zero_point)
+        name = stored.values.name or "weight"
+        operands = [
+            self._writer.constant(graph, f"{name}_{part}", self._scratch.hold(tensor))
+            for part, tensor in tensors.items()
+        ]
+        return _Packed(operands, _attributes(weight))
+
+
+def _attributes(weight: NBitsWeight) -> dict[str, int]:
+    return {
+        "K": weight.rows,
+        "N": weight.columns,
+        "bits": weight.bits,
+        "block_size": weight.block_size,
+    }

@@ -12,7 +12,7 @@ import mpgraph
 from mpgraph import ir
 from mpgraph.errors import PassFailedError, VerificationError
 from mpgraph.passmgr import Facts, Pass, VerifyEach, run_pipeline
-from mpgraph.runtime.checks import check_converted
+from mpgraph.runtime.checks import Original, check_converted
 from mpgraph.runtime.compare import compare_models
 from mpgraph.runtime.data import input_specs, load_data
 from mpgraph.runtime.quantizers import take_account
@@ -149,7 +149,9 @@ def test_branches_that_disagree_are_caught():
     result = graph.outputs[0]
     graph.outputs[0] = ir.insert_cast(result, F32, ir.Namer(model), "test", "planted")
     with pytest.raises(VerificationError):
-        check_converted(ir.load(models.build("if_captures")), model, "cpu", None)
+        check_converted(
+            Original.of(ir.load(models.build("if_captures"))), model, get_target("cpu"), None
+        )
 
 
 def hand_a_consumer_another_value(model):
@@ -278,7 +280,7 @@ def test_an_overflow_is_refused():
     original = ir.load(models.build("mlp"))
     data = load_data([{"x": np.full((3, 16), 1e5, np.float32)}], input_specs(original))
     with pytest.raises(VerificationError, match=r"NaN|infinite"):
-        check_converted(original, converted(), "cpu", data)
+        check_converted(Original.of(original), converted(), get_target("cpu"), data)
 
 
 @dataclass(frozen=True)

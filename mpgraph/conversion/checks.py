@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpgraph import ir
 from mpgraph.conversion.options import Verify
 from mpgraph.limiting.refusal import refuse_beyond, refuse_useless
@@ -13,8 +11,7 @@ from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.refusal import refuse_nothing
 from mpgraph.quant.sensitivity import Sensitivity
 from mpgraph.runtime import DataSet
-from mpgraph.runtime.checks import Checked, check_converted
-from mpgraph.runtime.quantizers import QuantizerAccount, take_account
+from mpgraph.runtime.checks import Checked, Original, check_converted
 from mpgraph.targets import Target
 
 __all__ = ["check_result", "refuse_unfit"]
@@ -39,7 +36,7 @@ def refuse_unfit(facts: Facts, *, allow_slow: bool) -> None:
 
 
 def check_result(
-    original: Callable[[], ir.Model],
+    original: Original,
     model: ir.Model,
     facts: Facts,
     feeds: DataSet | None,
@@ -47,11 +44,11 @@ def check_result(
     verify: Verify,
     keep_io_types: bool,
     max_error: float | None,
-) -> tuple[Checked, QuantizerAccount | None]:
+) -> Checked:
     """Check a converted model as far as is asked for.
 
     Args:
-        original: Gives the model as it was given.
+        original: The model as it was given.
         model: The converted model.
         facts: What the pipeline found.
         feeds: Data to compare outputs on.
@@ -59,19 +56,13 @@ def check_result(
         keep_io_types: Whether graph inputs and outputs were to keep their dtypes.
         max_error: Largest error of an output, over its range; None for no limit.
 
-    Returns:
-        What was found out, and what a session makes of each Q/DQ where some were inserted.
-
     Raises:
         CheckError: A check failed.
     """
     if verify == "structure":
-        return Checked(), None
+        return Checked()
     target = facts.get(Target)
     compared = feeds if verify == "full" else None
-    checked = check_converted(original(), model, target.name, compared, keep_io_types=keep_io_types)
-    account = None
-    if facts.find(QuantizationPlan) is not None:
-        account = take_account(model, target, checked.not_loaded)
+    checked = check_converted(original, model, target, compared, keep_io_types=keep_io_types)
     refuse_beyond(checked.comparison, max_error)
-    return checked, account
+    return checked

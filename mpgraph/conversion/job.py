@@ -37,6 +37,7 @@ from mpgraph.quant.observers import Method, Observer
 from mpgraph.quant.sensitivity import Sensitivity
 from mpgraph.report.conversion import ConversionReport, take_inventory
 from mpgraph.runtime import DataSet, input_specs, load_data
+from mpgraph.runtime.checks import Original
 from mpgraph.targets import Target, get_target
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def convert(
         rules = as_policy_map(conversion_policy() if policy is None else policy)
         if ranges is not None or observer is not None:
             check_uses_ranges(rules)
+        original = Original.of(model, lambda: ir.load_copy(source))
         facts = Facts(rules, chosen)
         feeds = None if data is None else load_data(data, input_specs(model), samples=samples)
         put_measurements(facts, model, feeds, ranges, observer, memory)
@@ -136,13 +138,13 @@ def convert(
         )
         watchers = (
             VerifyEach(),
-            Reproducer(lambda: ir.load_copy(source), weights=False),
+            Reproducer(original.load, weights=False),
             *instruments,
         )
         run_pipeline(model, load_pipeline(text), facts, watchers)
         refuse_unfit(facts, allow_slow=allow_slow)
-        checked, account = check_result(
-            lambda: ir.load_copy(source),
+        checked = check_result(
+            original,
             model,
             facts,
             feeds,
@@ -153,5 +155,5 @@ def convert(
         plan = facts.get(Plan)
         after = take_inventory(model, facts.find(TypeFlow) or infer_types(model))
         quantization, found = facts.find(QuantizationPlan), facts.find(Sensitivity)
-        report = ConversionReport(before, after, plan, checked, quantization, account, found)
+        report = ConversionReport(before, after, plan, checked, quantization, found)
         return Conversion(model, plan, report)

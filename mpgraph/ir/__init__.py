@@ -94,6 +94,7 @@ from mpgraph.ir.scopes import (
     opset_of,
     subgraphs_of,
 )
+from mpgraph.ir.scratch import Scratch
 from mpgraph.ir.shapes import Dims, contradict, correct_shapes, declared_dims, infer_shapes
 from mpgraph.ir.tensors import all_tensors, array_pieces, derived_tensor
 from mpgraph.ir.value_files import read_value_file
@@ -130,6 +131,7 @@ __all__ = [
     "PassBase",
     "PassResult",
     "RefAttr",
+    "Scratch",
     "SequenceType",
     "Shape",
     "SparseTensorType",

@@ -40,12 +40,19 @@ class QuantizedWeight:
         scale: float32, in the shape that the layout gives.
         zero_point: The dtype of `values`, the shape of `scale`.
         layout: Which elements share a scale.
+        format: What `values` holds.
     """
 
     values: ir.LazyTensor
     scale: ir.TensorProtocol
     zero_point: ir.TensorProtocol
     layout: Layout
+    format: Format
+
+    @property
+    def parameters(self) -> Parameters:
+        """Its scales and zero points as arrays, read anew each time."""
+        return _parameters(self.scale, self.zero_point, self.layout, self.format)
 
 
 def weight_parameters(
@@ -87,12 +94,16 @@ def mse_weight_parameters(
     )
 
 
-def quantize_weight(source: ir.TensorProtocol, parameters: Parameters) -> QuantizedWeight:
+def quantize_weight(
+    source: ir.TensorProtocol, parameters: Parameters, scratch: ir.Scratch | None = None
+) -> QuantizedWeight:
     """The weight as it will stand in the model; nothing is computed until its values are read.
 
     Args:
         source: Float tensor, external ones included; it must stay readable.
         parameters: Scales and zero points in the shape that their layout gives for the weight.
+        scratch: Holds scales and zero points, which are an eighth of a weight in small blocks; None
+            leaves them in memory.
 
     Raises:
         InputError: The scales do not fit the shape of the weight.
@@ -100,12 +111,25 @@ def quantize_weight(source: ir.TensorProtocol, parameters: Parameters) -> Quanti
     name = source.name or ""
     shape = tuple(int(size) for size in source.shape.numpy())
     parameters.check_shape(shape, name)
-    return QuantizedWeight(
-        values=_lazily(source, parameters),
-        scale=ir.Tensor(parameters.scale, name=f"{name}_scale"),
-        zero_point=_tensor_of(parameters.zero_point, parameters.format, f"{name}_zero_point"),
-        layout=parameters.layout,
+    layout, format = parameters.layout, parameters.format
+    scale: ir.TensorProtocol = ir.Tensor(parameters.scale, name=f"{name}_scale")
+    zero = _tensor_of(parameters.zero_point, format, f"{name}_zero_point")
+    if scratch is not None:
+        scale, zero = scratch.hold(scale), scratch.hold(zero)
+
+    def read() -> ir.TensorProtocol:
+        known = _parameters(scale, zero, layout, format)
+        values = _computed(source, lambda array: quantize(array, known, name=name))
+        return _tensor_of(values, format, name)
+
+    values = ir.LazyTensor(
+        read,
+        dtype=format.ir_dtype,
+        shape=ir.Shape(source.shape.numpy()),
+        name=f"{name}_quantized",
+        doc_string=source.doc_string,
     )
+    return QuantizedWeight(values, scale, zero, layout, format)
 
 
 def stored_weight(values: Array, parameters: Parameters, *, name: str = "") -> QuantizedWeight:
@@ -129,23 +153,14 @@ def stored_weight(values: Array, parameters: Parameters, *, name: str = "") -> Q
         scale=ir.Tensor(parameters.scale, name=f"{name}_scale"),
         zero_point=_tensor_of(parameters.zero_point, format, f"{name}_zero_point"),
         layout=parameters.layout,
+        format=format,
     )
 
 
-def _lazily(source: ir.TensorProtocol, parameters: Parameters) -> ir.LazyTensor:
-    name = source.name or ""
-
-    def read() -> ir.TensorProtocol:
-        values = _computed(source, lambda array: quantize(array, parameters, name=name))
-        return _tensor_of(values, parameters.format, name)
-
-    return ir.LazyTensor(
-        read,
-        dtype=parameters.format.ir_dtype,
-        shape=ir.Shape(source.shape.numpy()),
-        name=f"{name}_quantized",
-        doc_string=source.doc_string,
-    )
+def _parameters(
+    scale: ir.TensorProtocol, zero_point: ir.TensorProtocol, layout: Layout, format: Format
+) -> Parameters:
+    return Parameters(scale.numpy(), zero_point.numpy(), layout, format)
 
 
 def _tensor_of(values: Array, format: Format, name: str) -> ir.TensorProtocol:

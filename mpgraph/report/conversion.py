@@ -54,8 +54,6 @@ class ConversionReport:
         plan: The decisions.
         checked: The checks that ran.
         quantization: What was quantized, in which form and why; None for a policy that does not.
-        quantizers: What a session makes of the Q/DQ nodes that were inserted; None where it was
-            not asked.
         sensitivity: What stays in float for the sake of the largest error that was asked for.
     """
 
@@ -64,8 +62,12 @@ class ConversionReport:
     plan: Plan
     checked: Checked
     quantization: QuantizationPlan | None = None
-    quantizers: QuantizerAccount | None = None
     sensitivity: Sensitivity | None = None
+
+    @property
+    def quantizers(self) -> QuantizerAccount | None:
+        """What a session makes of the Q/DQ nodes that were inserted; None where none was asked."""
+        return None if self.quantization is None else self.checked.quantizers
 
     @property
     def reasons(self) -> Counter[str]:

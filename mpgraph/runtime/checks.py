@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from mpgraph import ir
 from mpgraph.errors import MissingDependencyError, TargetError, VerificationError
 from mpgraph.runtime.compare import Comparison, compare_models
-from mpgraph.runtime.data import DataSet
+from mpgraph.runtime.data import DataSet, InputSpec, input_specs, output_specs
+from mpgraph.runtime.quantizers import QuantizerAccount, take_account, unasked_account
 from mpgraph.runtime.sessions import create_session
+from mpgraph.targets import Target
 
-__all__ = ["Checked", "check_converted"]
+__all__ = ["Checked", "Original", "check_converted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The model before conversion: what it takes and gives, and itself only where it is needed.
+
+    Attributes:
+        inputs, outputs: Its inputs and outputs.
+        load: Gives the model.
+    """
+
+    inputs: tuple[InputSpec, ...]
+    outputs: tuple[InputSpec, ...]
+    load: Callable[[], ir.Model]
+
+    @classmethod
+    def of(cls, model: ir.Model, load: Callable[[], ir.Model] | None = None) -> Self:
+        """The original as ``model`` is now; ``load`` gives it later, if ``model`` will change."""
+        return cls(input_specs(model), output_specs(model), load or (lambda: model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +46,21 @@ class Checked:
         loaded: The target on which a session was opened; empty if none was.
         not_loaded: Why no session was opened.
         comparison: The outputs beside those of the original on the given data.
+        quantizers: What the session makes of the Q/DQ nodes that were inserted; None where none
+            was asked for.
     """
 
     valid: bool | None = None
     loaded: str = ""
     not_loaded: str = ""
     comparison: Comparison | None = None
+    quantizers: QuantizerAccount | None = None
 
 
 def check_converted(
-    original: ir.Model,
+    original: Original,
     model: ir.Model,
-    target: str,
+    target: Target,
     data: DataSet | None,
     *,
     keep_io_types: bool = True,
@@ -54,60 +80,63 @@ def check_converted(
     """
     _check_interface(original, model, keep_io_types)
     valid = _check_valid(original, model)
-    loaded, not_loaded = _load(original, model, target)
+    not_loaded, account = _load(original, model, target)
+    loaded = "" if not_loaded else target.name
     comparison = None
     if data is not None:
-        comparison = compare_models(original, model, data, emulate=True)
+        comparison = compare_models(original.load(), model, data, emulate=True)
         _refuse_broken(comparison)
-    return Checked(valid, loaded, not_loaded, comparison)
+    return Checked(valid, loaded, not_loaded, comparison, account)
 
 
-def _check_interface(original: ir.Model, model: ir.Model, keep_io_types: bool) -> None:
+def _check_interface(original: Original, model: ir.Model, keep_io_types: bool) -> None:
     """Compare the names and, where they are to be kept, the dtypes of inputs and outputs."""
-    constants = set(original.graph.initializers)
+    optional = {one.name for one in original.inputs if not one.required}
     pairs = (
-        ("inputs", original.graph.inputs, model.graph.inputs),
-        ("outputs", original.graph.outputs, model.graph.outputs),
+        ("inputs", original.inputs, input_specs(model)),
+        ("outputs", original.outputs, output_specs(model)),
     )
     for kind, before, after in pairs:
-        expected = [v for v in before if kind == "outputs" or v.name not in constants]
-        given = [v for v in after if kind == "outputs" or v.name not in constants]
-        if [value.name for value in expected] != [value.name for value in given]:
+        expected = [one for one in before if kind == "outputs" or one.name not in optional]
+        given = [one for one in after if kind == "outputs" or one.name not in optional]
+        if [one.name for one in expected] != [one.name for one in given]:
             raise VerificationError(kind, "their names changed", "please report this")
         for old, new in zip(expected, given, strict=True):
-            if keep_io_types and old.dtype is not None and old.dtype != new.dtype:
+            is_known = old.dtype != ir.DataType.UNDEFINED
+            if keep_io_types and is_known and old.dtype != new.dtype:
                 raise VerificationError(
                     f"{kind[:-1]} {old.name!r}", "its dtype changed", "please report this"
                 )
 
 
-def _check_valid(original: ir.Model, model: ir.Model) -> bool:
+def _check_valid(original: Original, model: ir.Model) -> bool:
     """Whether ONNX's full checker passes the result; what the original fails too is no refusal."""
     try:
         ir.check_model(model)
     except VerificationError:
         try:
-            ir.check_model(original)
+            ir.check_model(original.load())
         except VerificationError:
             return False
         raise
     return True
 
 
-def _load(original: ir.Model, model: ir.Model, target: str) -> tuple[str, str]:
-    """The target on which ``model`` loads, or why none was tried; what the original does not do
-    either, such as loading without its library of custom operators, is no refusal."""
+def _load(original: Original, model: ir.Model, target: Target) -> tuple[str, QuantizerAccount]:
+    """Why no session is opened, empty where one is, and what the session tells; what the original
+    does not do either, such as loading without its library of custom operators, is no refusal."""
     try:
-        create_session(model, target=target)
+        return "", take_account(model, target)
     except (MissingDependencyError, TargetError) as error:
-        return "", error.rule
+        reason = error.rule
     except VerificationError:
         try:
-            create_session(original, target=target)
+            create_session(original.load(), target=target.name)
         except VerificationError as error:
-            return "", f"the original does not load either: {error.rule}"
-        raise
-    return target, ""
+            reason = f"the original does not load either: {error.rule}"
+        else:
+            raise
+    return reason, unasked_account(model, target, reason)
 
 
 def _refuse_broken(comparison: Comparison) -> None:

@@ -12,12 +12,11 @@ import numpy as np
 from mpgraph import ir
 from mpgraph.runtime.data import DataSet, InputSpec, input_specs, load_data
 from mpgraph.runtime.differences import Difference, Tally
-from mpgraph.runtime.emulate import emulated
 from mpgraph.runtime.exposure import float_tensors, value_batches, with_outputs
+from mpgraph.runtime.faithful import faithful, faithful_session
 from mpgraph.runtime.inputs import as_inputs, check_inputs
 from mpgraph.runtime.origin import float_values, with_origin
 from mpgraph.runtime.sessions import create_session, run
-from mpgraph.runtime.survival import emulated_session
 from mpgraph.targets import get_target
 
 if TYPE_CHECKING:
@@ -111,8 +110,8 @@ def compare_models(
     opened: Callable[[ir.Model], InferenceSession]
     if emulate:
         arithmetic = get_target(target).arithmetic
-        first, second = emulated(first, arithmetic), emulated(second, arithmetic)
-        opened = emulated_session
+        first, second = faithful(first, arithmetic), faithful(second, arithmetic)
+        opened = faithful_session
     else:
 
         def opened(model: ir.Model) -> InferenceSession:

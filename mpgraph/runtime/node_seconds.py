@@ -16,7 +16,7 @@ from mpgraph import ir
 from mpgraph.runtime.assignment import RECORD, read_assignment
 from mpgraph.runtime.placement.graph_nodes import Profile, read_graph
 from mpgraph.runtime.placement.kernels import find_kernels
-from mpgraph.runtime.placement.marks import mark
+from mpgraph.runtime.placement.marks import marked
 from mpgraph.runtime.sessions import create_session, run
 from mpgraph.targets import find_provider
 
@@ -53,11 +53,10 @@ def kernel_seconds(model: ir.Model, target: str, feed: Mapping[str, Any]) -> Ker
     provider = find_provider(target)
     if provider.compiles:
         return None
-    marked = mark(model)
-    with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
+    with marked(model) as marks, tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
         path = Path(folder) / "optimized.onnx"
         session = create_session(
-            marked.model,
+            model,
             target=target,
             entries=(RECORD,),
             optimized_path=path,
@@ -70,7 +69,7 @@ def kernel_seconds(model: ir.Model, target: str, feed: Mapping[str, Any]) -> Ker
                 break
             run(session, feed)
         events = json.loads(Path(session.end_profiling()).read_text(encoding="utf-8"))
-        kernels = find_kernels(read_graph(path), assigned, Profile(), marked, provider.name)
+        kernels = find_kernels(read_graph(path), assigned, Profile(), marks, provider.name)
     times = _median_times(events)
     return tuple(
         (frozenset(kernel.nodes), times[kernel.name]) for kernel in kernels if kernel.name in times

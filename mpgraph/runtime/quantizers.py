@@ -9,8 +9,10 @@ from functools import cached_property
 from typing import Literal
 
 from mpgraph import ir
-from mpgraph.runtime.placement import NodePlacement, Placement, node_placement
+from mpgraph.errors import ModelFileError, VerificationError
+from mpgraph.runtime.placement import NodePlacement, Placement, observed_placement
 from mpgraph.runtime.placement.kernels import COMPILED
+from mpgraph.runtime.sessions import create_session
 from mpgraph.targets import Target
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "account_quantizers",
     "computes_on_integers",
     "take_account",
+    "unasked_account",
 ]
 
 Outcome = Literal["fused", "edge", "folded", "compiled", "left"]
@@ -30,8 +33,6 @@ _INTEGER_KERNELS = (
     *("ConvInteger", "DynamicQuantize", "MatMulBnb4", "MatMulInteger", "MatMulNBits"),
     *("QAttention", "QGemm", "QLinear", "WhereQuantized"),
 )
-_LARGEST = 1 << 29
-"""Bytes of constants above which a second session costs more than the account is worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +90,35 @@ class QuantizerAccount:
         return tuple(one for one in self.quantizers if one.outcome == "left")
 
 
-def take_account(model: ir.Model, target: Target, not_loaded: str = "") -> QuantizerAccount:
-    """Ask a session on the target what it makes of the Q/DQ nodes that mpgraph inserted.
+def take_account(model: ir.Model, target: Target) -> QuantizerAccount:
+    """Open a session on the target, and ask what it makes of the Q/DQ nodes that mpgraph inserted.
 
-    Where the model is large, or did not load before, nothing is asked, and ``missed`` says so.
+    One session does both. Where the model loads but the graph that runs is not told, ``missed``
+    says why.
 
     Args:
         model: The converted model; it is not changed.
         target: Where it shall run.
-        not_loaded: Why no session can be asked, such as that the target is not installed here.
 
     Raises:
+        TargetError, MissingDependencyError: The target cannot be used here.
         VerificationError: onnxruntime does not load the model.
     """
-    if not any(_is_inserted(node) for node in ir.nodes(model)):
+    if not _has_inserted(model):
+        create_session(model, target=target.name)
         return QuantizerAccount(target.name)
-    if not_loaded:
-        return QuantizerAccount(target.name, missed=not_loaded)
-    size = sum(tensor.nbytes for tensor in ir.all_tensors(model))
-    if size > _LARGEST:
-        rule = f"the weights are {size >> 20} MB, and above {_LARGEST >> 20} MB no session is asked"
-        return QuantizerAccount(target.name, missed=rule)
-    placement = node_placement(model, target)
+    try:
+        placement = observed_placement(model, target)
+    except (ModelFileError, VerificationError) as error:
+        # In a session of its own the failure speaks of the model's names, and saves no graph.
+        create_session(model, target=target.name)
+        return QuantizerAccount(target.name, missed=error.rule)
     return QuantizerAccount(target.name, tuple(account_quantizers(model, placement)))
+
+
+def unasked_account(model: ir.Model, target: Target, reason: str) -> QuantizerAccount:
+    """The account where no session can be opened, for a reason such as a missing device."""
+    return QuantizerAccount(target.name, missed=reason if _has_inserted(model) else "")
 
 
 def account_quantizers(model: ir.Model, placement: Placement) -> Iterable[AccountedQuantizer]:
@@ -225,6 +232,10 @@ def _why_left(node: ir.Node, found: Mapping[ir.Node, NodePlacement]) -> str:
 def _operators(placed: NodePlacement) -> tuple[str, ...]:
     """The operators of the kernels that compute a node, which the placement gives in brackets."""
     return tuple(one.rpartition("(")[2].removesuffix(")") for one in placed.kernels)
+
+
+def _has_inserted(model: ir.Model) -> bool:
+    return any(map(_is_inserted, ir.nodes(model)))
 
 
 def _is_inserted(node: ir.Node) -> bool:

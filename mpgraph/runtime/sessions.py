@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Feed", "create_session", "run", "session"]
 
 _DISABLED = "optimization.disable_specified_optimizers"
+_EXTERNAL_NAME = "session.optimized_model_external_initializers_file_name"
+_EXTERNAL_FROM = "session.optimized_model_external_initializers_min_size_in_bytes"
 
 
 def session(
@@ -75,12 +77,12 @@ def create_session(
     """Create a session and make sure that the provider of ``target`` is in it.
 
     Args:
-        model: The model; one larger than 2 GB goes through a temporary folder.
+        model: The model; one larger than 64 MB goes through a temporary folder.
         target: Short target name or full provider name.
         optimize: False for the graph as it is (casts for missing kernels are still inserted).
         threads: Threads inside one operator; 0 leaves the choice to onnxruntime.
-        optimized_path: Where onnxruntime writes the graph that it will run; its weights go to
-            ``<name>.data`` beside it.
+        optimized_path: Where onnxruntime writes the graph that it will run, with the constants
+            below 1 KiB; larger ones are not kept where the system can throw them away.
         shapes_first: Run Shape nodes as soon as they can, so that what they look at is freed;
             in the default order they run last.
         settings: Values for settings of the target, by name.
@@ -100,13 +102,7 @@ def create_session(
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
     if optimized_path is not None:
-        options.optimized_model_filepath = str(optimized_path)
-        options.add_session_config_entry(
-            "session.optimized_model_external_initializers_file_name", f"{optimized_path.name}.data"
-        )
-        options.add_session_config_entry(
-            "session.optimized_model_external_initializers_min_size_in_bytes", "1024"
-        )
+        _write_graph(options, optimized_path)
     if shapes_first:
         options.execution_order = ort.ExecutionOrder.PRIORITY_BASED
     if profile_prefix is not None:
@@ -123,7 +119,8 @@ def create_session(
         # onnxruntime keeps a constant on the CPU if a node there reads it, and hands it over from
         # there to the nodes in a body, which WebGPU then refuses to run.
         model = ir.with_body_constants(model) or model
-    with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
+    # A system may refuse to delete a file that the session still maps.
+    with tempfile.TemporaryDirectory(prefix="mpgraph-", ignore_cleanup_errors=True) as folder:
         created = _open(model_source(model, Path(folder)), options, arguments, name)
     if provider.name not in created.get_providers():
         raise TargetError(
@@ -177,6 +174,17 @@ def _open(
         raise VerificationError(
             where, f"onnxruntime does not load it: {one_line(error)}"
         ) from error
+
+
+def _write_graph(options: Any, path: Path) -> None:
+    """Have the graph that will run written to ``path``, and its weights nowhere if possible."""
+    options.optimized_model_filepath = str(path)
+    weights = path.with_name(f"{path.name}.data")
+    if os.name == "posix":
+        weights.unlink(missing_ok=True)
+        weights.symlink_to(os.devnull)
+    options.add_session_config_entry(_EXTERNAL_NAME, weights.name)
+    options.add_session_config_entry(_EXTERNAL_FROM, "1024")
 
 
 def _prepare(

@@ -15,12 +15,13 @@ __all__ = ["Source", "failures", "model_name", "model_source", "one_line"]
 Source: TypeAlias = ir.Model | str | os.PathLike[str] | bytes
 """An IR model, a path, or the bytes of a serialised model."""
 
-# A protobuf message cannot be larger than 2 GiB; leave room for the graph itself.
-_PROTOBUF_BYTES = 1_900_000_000
+# A weight in a message is in memory several times over while a session is made, and a message
+# holds no more than 2 GiB; onnxruntime maps a file.
+_LARGEST_MESSAGE = 64_000_000
 
 
 def model_source(model: Source, folder: Path) -> str | bytes:
-    """What onnxruntime loads: a path or bytes; a model over 2 GB is written to ``folder``.
+    """What onnxruntime loads: a path or bytes; a model over 64 MB is written to ``folder``.
 
     Raises:
         ModelFileError: The path is not a file.
@@ -32,7 +33,7 @@ def model_source(model: Source, folder: Path) -> str | bytes:
         if not path.is_file():
             raise ModelFileError(str(path), "is not a file")
         return str(path)
-    if _weight_bytes(model) < _PROTOBUF_BYTES:
+    if _weight_bytes(model) < _LARGEST_MESSAGE:
         return ir.to_bytes(model)
     path = folder / "model.onnx"
     ir.save(model, path, external=True)

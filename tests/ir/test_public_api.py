@@ -20,7 +20,7 @@ EXPECTED_CLASSES = """
 Attr AttrFloat32 AttrFloat32s AttrGraph AttrGraphs AttrInt64 AttrInt64s AttrString AttrStrings
 AttrTensor AttributeType DataType Dims ExternalTensor FLOATS FloatLimits Function Graph GraphScope
 LazyTensor Model Namer Node OpSchema OperatorIdentifier OptionalType PackedTensor PassBase
-PassResult RefAttr SequenceType Shape SparseTensorType StringTensor SymbolicDim Tensor
+PassResult RefAttr Scratch SequenceType Shape SparseTensorType StringTensor SymbolicDim Tensor
 TensorProtocol TensorType TypeProtocol Value
 """
 

@@ -15,7 +15,7 @@ from mpgraph.runtime.placement import NodePlacement, Placement, node_placement
 from mpgraph.runtime.placement.expected import expected_providers
 from mpgraph.runtime.placement.graph_nodes import FinalGraph, FinalNode, Profile
 from mpgraph.runtime.placement.kernels import compiled_kernels, find_kernels
-from mpgraph.runtime.placement.marks import mark
+from mpgraph.runtime.placement.marks import Marked, marked
 from mpgraph.runtime.placement.tracing import trace
 from mpgraph.targets import Target, load_table
 from tests.runtime.builders import build
@@ -27,6 +27,11 @@ X = np.array([[1, 2], [3, 4]], np.float32)
 
 def states(placement: Placement) -> dict[str, str]:
     return {node.name: node.state for node in placement.nodes}
+
+
+def mark(model: ir.Model) -> Marked:
+    with marked(model) as found:
+        return found
 
 
 def only(found: tuple[NodePlacement, ...]) -> NodePlacement:
@@ -153,6 +158,17 @@ def test_the_profile_says_the_same_as_the_record(name: str) -> None:
     ]
     assert plain[0] == plain[1]
     assert all(kernel.ran for kernel in with_run.kernels)
+
+
+@pytest.mark.parametrize("name", ["if_captures", "functions", "mlp"])
+def test_the_model_has_its_own_names_again(name: str) -> None:
+    model = ir.load(models.build(name))
+    before = ir.print_model(model)
+    with marked(model) as found:
+        assert ir.print_model(model) != before
+        assert all(node.name == f"mpgN{number}_" for number, node in enumerate(found.nodes))
+        ir.verify_structure(model)
+    assert ir.print_model(model) == before
 
 
 def test_nodes_that_a_gpu_leaves_to_the_cpu() -> None:

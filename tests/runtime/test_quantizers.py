@@ -7,8 +7,10 @@ import pytest
 
 import models
 import mpgraph
-from mpgraph.errors import NothingQuantizedError
-from mpgraph.runtime.quantizers import take_account
+from mpgraph import ir
+from mpgraph.errors import NothingQuantizedError, VerificationError
+from mpgraph.runtime import sessions
+from mpgraph.runtime.quantizers import QuantizerAccount, unasked_account
 from mpgraph.targets import get_target
 from tests.runtime.builders import build
 
@@ -66,15 +68,38 @@ def test_a_model_without_quantizers_asks_no_session():
     assert result.quantizers.missed == ""
 
 
-def test_what_was_not_asked_says_why(monkeypatch):
+def test_what_was_not_asked_says_why():
     weights = quantized("mlp", "int8_from_float32").model
-    monkeypatch.setattr("mpgraph.runtime.quantizers._LARGEST", 1000)
-    account = take_account(weights, get_target("cpu"))
-    assert account.quantizers == ()
-    assert "above 0 MB no session is asked" in account.missed
-    assert take_account(weights, get_target("cpu"), "no such card").missed == "no such card"
+    assert unasked_account(weights, get_target("cpu"), "no such card").missed == "no such card"
+    float_model = ir.load(models.build("mlp"))
+    assert unasked_account(float_model, get_target("cpu"), "no such card").missed == ""
     only_structure = mpgraph.convert(models.build("mlp"), POLICIES[0], verify="structure")
     assert only_structure.quantizers is None
+
+
+def test_a_model_that_loads_but_is_not_observed_says_why(monkeypatch):
+    def refuse(model, target):
+        raise VerificationError("session", "the graph cannot be saved")
+
+    monkeypatch.setattr("mpgraph.runtime.quantizers.observed_placement", refuse)
+    result = quantized("mlp", "int8_weight_from_float32")
+    assert result.report.checked.loaded == "cpu"
+    assert result.quantizers == QuantizerAccount("cpu", missed="the graph cannot be saved")
+
+
+@pytest.mark.parametrize("policy", ["float32", "int8_weight_from_float32", "int8_from_float32"])
+def test_one_session_is_the_check_and_tells_the_account(policy, monkeypatch):
+    opened, opening = [], sessions._open
+
+    def counted(*given):
+        opened.append(given)
+        return opening(*given)
+
+    monkeypatch.setattr(sessions, "_open", counted)
+    result = quantized("mlp", policy)
+    assert result.report.checked.loaded == "cpu"
+    assert len(opened) == 1
+    assert (result.quantizers is None) == (policy == "float32")
 
 
 def test_a_target_that_is_not_here_gives_no_account():

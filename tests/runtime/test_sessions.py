@@ -15,6 +15,7 @@ from mpgraph.errors import (
     TargetError,
     VerificationError,
 )
+from mpgraph.ir.files import read_proto
 from mpgraph.runtime import ort, sessions, source
 from mpgraph.runtime.assignment import AssignedNode
 from mpgraph.runtime.providers import provider_arguments
@@ -94,7 +95,7 @@ def test_float16_strings_and_sequences() -> None:
 
 
 def test_large_models_go_through_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "_PROTOBUF_BYTES", 16)
+    monkeypatch.setattr(source, "_LARGEST_MESSAGE", 16)
     weight = np.arange(5000, dtype=np.float32)
     model = build("g (float[n] x) => (float[n] y) { y = Add (x, w) }", w=weight)
     got = run(create_session(model), {"x": weight})
@@ -107,6 +108,16 @@ def test_optimised_graph_is_written(tmp_path: Path) -> None:
         path = tmp_path / f"{optimize}.onnx"
         create_session(model, optimize=optimize, optimized_path=path)
         assert [node.op_type for node in ir.load(path).graph] == ops
+
+
+def test_weights_of_the_optimised_graph_are_not_kept(tmp_path: Path) -> None:
+    weight = np.arange(5000, dtype=np.float32)
+    model = build("g (float[n] x) => (float[n] y) { y = Add (x, w) }", w=weight)
+    path = tmp_path / "optimized.onnx"
+    create_session(model, optimized_path=path)
+    (kept,) = read_proto(path).graph.initializer
+    assert list(kept.dims) == [5000]
+    assert sum(file.stat().st_size for file in tmp_path.iterdir() if file.is_file()) < 1000
 
 
 def test_unknown_and_unavailable_targets() -> None:

@@ -61,7 +61,7 @@ class BiasWriter:
         if value is None or graph is None:
             raise ValueError(f"{ir.describe(node)}: it has no bias")
         dtype = self._flow.dtype(value) or ir.DataType.FLOAT
-        scales = weight.parameters.scale
+        scales = weight.quantized.parameters.scale
         count = bias[0].size
         if node.op_type == "ConvTranspose" and scales.ndim:
             scales = np.tile(scales, count // scales.size)

@@ -36,18 +36,18 @@ class StoredWeight:
         values: The quantized numbers.
         scale: Their scales.
         zero_point: Their zero points.
-        parameters: The same as arrays.
+        quantized: The same as tensors.
     """
 
     values: ir.Value
     scale: ir.Value
     zero_point: ir.Value
-    parameters: Parameters
+    quantized: QuantizedWeight
 
     @property
     def attributes(self) -> list[ir.Attr]:
         """The attributes of the DequantizeLinear that reads it."""
-        layout = self.parameters.layout
+        layout = self.quantized.layout
         if layout.axis is None:
             return []
         found: list[ir.Attr] = [ir.AttrInt64("axis", layout.axis)]
@@ -86,6 +86,7 @@ class WeightStore:
 
     def __init__(self, writer: Writer, rounded: Mapping[str, Rounded] = NOTHING_ROUNDED) -> None:
         self._writer = writer
+        self._scratch = ir.Scratch()
         self._rounded = rounded
         self._constants: dict[ir.Value, Constant | None] = {}
         self._stored: dict[tuple[ir.Graph, _Wanted], StoredWeight] = {}
@@ -133,9 +134,9 @@ class WeightStore:
             value, plan.dtype, plan.bits, plan.axis, plan.block_size, dtype, factor, order
         )
         if bias is not None or (graph, wanted) not in self._stored:
-            parameters, quantized = self._quantize(constant, plan, wanted, bias)
+            quantized = self._quantize(constant, plan, wanted, bias)
             name = constant.base.name or value.name or "weight"
-            self._stored[graph, wanted] = self._write(graph, name, quantized, parameters, dtype)
+            self._stored[graph, wanted] = self._write(graph, name, quantized, dtype)
         return self._stored[graph, wanted]
 
     def _quantize(
@@ -144,7 +145,7 @@ class WeightStore:
         plan: PlannedWeight,
         wanted: _Wanted,
         bias: tuple[Array, float] | None,
-    ) -> tuple[Parameters, QuantizedWeight]:
+    ) -> QuantizedWeight:
         if plan.reader in self._rounded:
             return _as_stored(constant.tensor, self._rounded[plan.reader], plan, wanted)
         source = _prepared(constant.tensor, wanted)
@@ -154,29 +155,31 @@ class WeightStore:
         if bias is not None:
             raised = raise_weight_scale_for_bias(bias[0], bias[1], parameters.scale)
             parameters = _in_dtype(replace(parameters, scale=raised), wanted.float_dtype)
-        return parameters, quantize_weight(source, parameters)
+        return quantize_weight(source, parameters, self._scratch)
 
     def _write(
         self,
         graph: ir.Graph,
         name: str,
         quantized: QuantizedWeight,
-        parameters: Parameters,
         dtype: ir.DataType,
     ) -> StoredWeight:
         constant = self._writer.constant
-        scale = ir.tensor(parameters.scale.astype(dtype.numpy()), dtype=dtype)
+        scale = quantized.scale
+        if dtype != ir.DataType.FLOAT:
+            converted = ir.tensor(scale.numpy().astype(dtype.numpy()), dtype=dtype)
+            scale = self._scratch.hold(converted)
         return StoredWeight(
             constant(graph, f"{name}_quantized", quantized.values),
             constant(graph, f"{name}_scale", scale),
             constant(graph, f"{name}_zero_point", quantized.zero_point),
-            parameters,
+            quantized,
         )
 
 
 def _as_stored(
     source: ir.TensorProtocol, rounded: Rounded, plan: PlannedWeight, wanted: _Wanted
-) -> tuple[Parameters, QuantizedWeight]:
+) -> QuantizedWeight:
     """A weight that is rounded already, in the order of axes in which it is stored."""
     inputs_first = plan.axis == (0 if plan.block_size is not None else 1)
     stored_first = inputs_first == (wanted.order in ((), (0, 1)))
@@ -188,8 +191,8 @@ def _as_stored(
     parameters = Parameters(
         np.ascontiguousarray(scale), np.ascontiguousarray(zero), layout, parameters.format
     )
-    quantized = stored_weight(np.ascontiguousarray(values), parameters, name=source.name or "")
-    return _in_dtype(parameters, wanted.float_dtype), quantized
+    parameters = _in_dtype(parameters, wanted.float_dtype)
+    return stored_weight(np.ascontiguousarray(values), parameters, name=source.name or "")
 
 
 def _in_dtype(parameters: Parameters, dtype: ir.DataType) -> Parameters:

@@ -2,17 +2,19 @@
 
 onnxruntime derives the names of fused, expanded, inlined and copied nodes from the names of the
 nodes and values they stand for. Names of the model itself can be empty, shared, or part of each
-other; in a copy of the model with numbered names, each derived name tells the numbers.
+other; with numbered names, each derived name tells the numbers.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mpgraph import ir
 
-__all__ = ["Marked", "mark"]
+__all__ = ["Marked", "marked"]
 
 _NODE = re.compile(r"mpgN(\d+)_")
 _VALUE = re.compile(r"mpgV(\d+)_\d+")
@@ -20,10 +22,10 @@ _VALUE = re.compile(r"mpgV(\d+)_\d+")
 
 @dataclass(frozen=True)
 class Marked:
-    """A copy of a model with numbered names.
+    """A model while it has numbered names, and what they stand for.
 
     Attributes:
-        model: The copy; its inputs, outputs and constants have the names they had.
+        model: The model; its inputs, outputs and constants keep the names they have.
         scopes: Its graphs, in the order of ``ir.graphs``.
         nodes: Its nodes, in the order of ``ir.nodes``; the place in it is the number of a node.
         keys: For each node its graph and position, such as ``main#12``.
@@ -57,25 +59,44 @@ class Marked:
         return self.names[number] or self.keys[number]
 
 
-def mark(model: ir.Model) -> Marked:
-    """Copy a model, which is not changed, and number the names of its nodes and their results."""
-    copy = ir.clone(model)
-    scopes = tuple(ir.graphs(copy))
-    kept = {value.name: value for value in copy.graph.outputs}
-    nodes: list[ir.Node] = []
-    keys: list[str] = []
-    names: list[str] = []
+@contextmanager
+def marked(model: ir.Model) -> Iterator[Marked]:
+    """Inside the block the nodes of a model and their results have numbered names.
+
+    Args:
+        model: As it was after the block.
+    """
+    scopes = tuple(ir.graphs(model))
+    nodes = tuple(node for scope in scopes for node in scope.graph)
+    values = [value for node in nodes for value in node.outputs if value.name]
+    names = [node.name for node in nodes]
+    value_names = [value.name for value in values]
+    try:
+        outputs = _number(model, nodes)
+        yield Marked(
+            model=model,
+            scopes=scopes,
+            nodes=nodes,
+            keys=tuple(f"{one.path}#{place}" for one in scopes for place in range(len(one.graph))),
+            names=tuple(name or "" for name in names),
+            outputs=outputs,
+        )
+    finally:
+        for node, name in zip(nodes, names, strict=True):
+            node.name = name
+        for value, name in zip(values, value_names, strict=True):
+            value.name = name
+
+
+def _number(model: ir.Model, nodes: Sequence[ir.Node]) -> dict[str, int]:
+    """Number the names; the outputs of the model, which keep theirs, with their nodes."""
+    kept = {value.name: value for value in model.graph.outputs}
     outputs: dict[str, int] = {}
-    for scope in scopes:
-        for position, node in enumerate(scope.graph):
-            number = len(nodes)
-            nodes.append(node)
-            keys.append(f"{scope.path}#{position}")
-            names.append(node.name or "")
-            for value in node.outputs:
-                if value.name and kept.get(value.name) is value:
-                    outputs[value.name] = number
-                elif value.name:
-                    value.name = f"mpgV{number}_{value.index()}"
-            node.name = f"mpgN{number}_"
-    return Marked(copy, scopes, tuple(nodes), tuple(keys), tuple(names), outputs)
+    for number, node in enumerate(nodes):
+        node.name = f"mpgN{number}_"
+        for value in node.outputs:
+            if value.name and kept.get(value.name) is value:
+                outputs[value.name] = number
+            elif value.name:
+                value.name = f"mpgV{number}_{value.index()}"
+    return outputs

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,13 @@ from mpgraph.runtime.placement.graph_nodes import (
     read_profile,
 )
 from mpgraph.runtime.placement.kernels import FoundKernel, compiled_kernels, find_kernels
-from mpgraph.runtime.placement.marks import Marked, mark
+from mpgraph.runtime.placement.marks import Marked, marked
 from mpgraph.runtime.placement.result import Kernel, NodePlacement, Placement
 from mpgraph.runtime.placement.tracing import Trace, trace
 from mpgraph.runtime.sessions import create_session, run
 from mpgraph.targets import Provider, Target, find_provider, get_target
 
-__all__ = ["node_placement"]
+__all__ = ["node_placement", "observed_placement"]
 
 
 def node_placement(
@@ -32,12 +34,12 @@ def node_placement(
 ) -> Placement:
     """Find out where every node of a model runs on a target.
 
-    A session is created on a copy of the model with numbered names. The record of the assignment,
-    the graph that onnxruntime saves and, with a feed, the profile of one run are mapped back to the
-    nodes of the model, and compared with what the target's kernels promise.
+    A session is created on the model, which has numbered names for so long. The record of the
+    assignment, the graph that onnxruntime saves and, with a feed, the profile of one run are mapped
+    back to the nodes of the model, and compared with what the target's kernels promise.
 
     Args:
-        model: A path, an ``onnx.ModelProto`` or an ``ir.Model``; it is not changed.
+        model: A path, an ``onnx.ModelProto`` or an ``ir.Model``; it is unchanged after the call.
         target: A target or its name.
         feed: Inputs to run the model on once.
 
@@ -47,29 +49,45 @@ def node_placement(
     """
     original = model if isinstance(model, ir.Model) else ir.load(model)
     chosen = get_target(target)
-    provider = find_provider(chosen.provider)
-    marked = mark(original)
-    observed = _observe(marked, provider, feed)
+    return _placement(original, chosen, feed, expected_providers(original, chosen))
+
+
+def observed_placement(model: ir.Model, target: Target) -> Placement:
+    """As ``node_placement``, without what the target's kernels promise: nothing is expected.
+
+    Raises:
+        TargetError, MissingDependencyError: The target cannot be used here.
+        VerificationError: onnxruntime does not load the model.
+    """
+    count = sum(1 for _ in ir.nodes(model))
+    return _placement(model, target, None, repeat(Expected("", ""), count))
+
+
+def _placement(
+    model: ir.Model, target: Target, feed: Feed | None, expected: Iterable[Expected]
+) -> Placement:
+    provider = find_provider(target.provider)
+    with marked(model) as marks:
+        observed = _observe(marks, provider, feed)
     if observed.graph is None:
-        kernels = compiled_kernels(observed.assigned, observed.profile, marked)
+        kernels = compiled_kernels(observed.assigned, observed.profile, marks)
     else:
         kernels = find_kernels(
-            observed.graph, observed.assigned, observed.profile, marked, provider.name
+            observed.graph, observed.assigned, observed.profile, marks, provider.name
         )
     constants = frozenset() if observed.graph is None else observed.graph.constants
     recorded = {
-        number: node.provider for node in observed.assigned for number in marked.named(node.name)
+        number: node.provider for node in observed.assigned for number in marks.named(node.name)
     }
-    traces = trace(marked, kernels, constants, recorded)
-    expected = expected_providers(original, chosen)
+    traces = trace(marks, kernels, constants, recorded)
     return Placement(
-        target=chosen.name,
+        target=target.name,
         provider=provider.name,
         nodes=tuple(
-            _node(marked, number, found, kernels, promise, recorded.get(number))
+            _node(marks, number, found, kernels, promise, recorded.get(number))
             for number, (found, promise) in enumerate(zip(traces, expected, strict=True))
         ),
-        kernels=tuple(_kernel(marked, kernel) for kernel in kernels),
+        kernels=tuple(_kernel(marks, kernel) for kernel in kernels),
         profiled=feed is not None,
     )
 
@@ -83,11 +101,11 @@ class _Observed:
     profile: Profile
 
 
-def _observe(marked: Marked, provider: Provider, feed: Feed | None) -> _Observed:
+def _observe(marks: Marked, provider: Provider, feed: Feed | None) -> _Observed:
     with tempfile.TemporaryDirectory(prefix="mpgraph-") as folder:
         path = Path(folder) / "optimized.onnx"
         session = create_session(
-            marked.model,
+            marks.model,
             target=provider.target,
             entries=(RECORD,),
             optimized_path=None if provider.compiles else path,
@@ -103,7 +121,7 @@ def _observe(marked: Marked, provider: Provider, feed: Feed | None) -> _Observed
 
 
 def _node(
-    marked: Marked,
+    marks: Marked,
     number: int,
     found: Trace,
     kernels: tuple[FoundKernel, ...],
@@ -116,13 +134,13 @@ def _node(
         # What is fused after the assignment stays with its provider.
         providers = {recorded}
     return NodePlacement(
-        key=marked.keys[number],
-        name=marked.names[number],
-        op_type=marked.nodes[number].op_type,
+        key=marks.keys[number],
+        name=marks.names[number],
+        op_type=marks.nodes[number].op_type,
         state=found.state,
         providers=tuple(sorted(providers)),
         kernels=tuple(
-            f"{marked.readable(kernel.name) or 'unnamed'} ({kernel.op_type})"
+            f"{marks.readable(kernel.name) or 'unnamed'} ({kernel.op_type})"
             for kernel in computed_by
         ),
         expected=expected.provider,
@@ -130,12 +148,12 @@ def _node(
     )
 
 
-def _kernel(marked: Marked, kernel: FoundKernel) -> Kernel:
+def _kernel(marks: Marked, kernel: FoundKernel) -> Kernel:
     return Kernel(
-        name=marked.readable(kernel.name),
+        name=marks.readable(kernel.name),
         op_type=kernel.op_type,
         provider=kernel.provider,
-        nodes=tuple(marked.keys[number] for number in kernel.nodes),
+        nodes=tuple(marks.keys[number] for number in kernel.nodes),
         inserted=kernel.inserted,
         ran=kernel.ran,
     )
