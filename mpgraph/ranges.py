@@ -64,13 +64,13 @@ def calibrate_model(
         observer: ``minmax``, ``moving_average``, ``percentile``, ``entropy`` or ``mse``, or an
             ``Observer`` with its parameters; by default what the policy says.
         samples: Use at most so many samples.
-        memory: Bound of the arrays that leave the model in one run, such as ``512MB``; values that
+        memory: Bound of the arrays that leave the model at a time, such as ``512MB``; values that
             do not fit together are observed in several passes over the data.
         executor: Where samples are run, any ``concurrent.futures.Executor``; its workers read the
             model from the folder for temporary files. Ranges are those of a run without one.
         workers: How many workers the executor has, where it does not tell.
-        threads: Threads inside one operator; 0 leaves the choice to onnxruntime. Workers that share
-            a machine should share its cores.
+        threads: Threads that compute in one process; 0 takes all cores. Without an executor they
+            take samples side by side. Workers that share a machine should share its cores.
         allow_slow: Also what the target can only lose time by, as for ``convert``.
         progress: Called with the step, the samples done, and all of them.
         instruments: Observers of the pipeline.

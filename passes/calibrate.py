@@ -35,7 +35,7 @@ class Calibrate(Pass):
         target: A target name; empty takes the ``Target`` that the facts hold.
         data: A file, folder or script as for ``--data``; empty takes the ``DataSet`` that the facts
             hold, if they do.
-        memory: Bound of the arrays that leave the model in one run, such as 512MB.
+        memory: Bound of the arrays that leave the model at a time, such as 512MB.
         force: Whether to quantize also where the target can only lose time by it.
     """
 

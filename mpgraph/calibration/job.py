@@ -9,10 +9,12 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from mpgraph import ir
+from mpgraph.calibration.lanes import here
 from mpgraph.calibration.memory import parse_memory
+from mpgraph.calibration.pieces import feed_bytes
 from mpgraph.calibration.schedule import Schedule
-from mpgraph.calibration.spread import feed_bytes, spread
-from mpgraph.calibration.work import RunJob, here
+from mpgraph.calibration.spread import spread
+from mpgraph.calibration.work import RunJob
 from mpgraph.errors import DataError
 from mpgraph.quant.calibration import Calibration, select_values
 from mpgraph.quant.observers import ORDINARY_BELOW, Accumulator, Method, Observer
@@ -40,7 +42,8 @@ def calibrate(
     """Find the ranges of the values of a model on data.
 
     Samples may differ in shape. Nothing of a sample is kept but counts, so that memory does not
-    grow with their number. The model runs on the CPU; float16 and bfloat16 are emulated.
+    grow with their number. The model runs on the CPU; float16 and bfloat16 are emulated. The
+    result names no model: whoever keeps it for later gives it a fingerprint.
 
     Args:
         model: A path, an ``onnx.ModelProto`` or an ``ir.Model``.
@@ -49,13 +52,14 @@ def calibrate(
             ``entropy`` or ``mse``, or an ``Observer`` with its parameters.
         values: Names of the values to observe; by default every float value that a quantizable
             node reads or writes.
-        memory: Bound of the arrays that leave the model in one run; several passes are made
+        memory: Bound of the arrays that leave the model at a time; several passes are made
             where they do not fit together.
         samples: Use at most so many samples.
         executor: Where samples are run, any ``concurrent.futures.Executor``; its workers read the
             model from the folder for temporary files. Ranges are those of a run without one.
         workers: How many pieces are sent at a time, where the executor does not tell.
-        threads: Threads inside one operator; 0 leaves the choice to onnxruntime.
+        threads: Threads that compute in one process; 0 takes all cores. Without an executor they
+            take samples side by side.
         progress: Called with the step, the samples done, and all of them.
 
     Raises:
@@ -69,12 +73,11 @@ def calibrate(
     feeds = load_data(data, input_specs(given), samples=samples)
     selection = select_values(given, values, share=chosen.axis is None)
     if not selection.values:
-        fingerprint = ir.content_fingerprint(given)
-        return Calibration(fingerprint, chosen, {}, {}, selection.missing, 0, feeds.label)
+        return Calibration("", chosen, {}, {}, selection.missing, 0, feeds.label)
     prepared = prepare(given, selection.values)
     count, sizes = value_sizes(prepared, feeds)
     schedule = Schedule(prepared, sizes, chosen, budget, threads)
-    with _place(prepared.model, executor, workers) as run_job:
+    with _place(prepared.model, count, executor, workers) as run_job:
         seen = _observe(run_job, schedule, feeds, count, progress)
     found = _by_origin(seen, prepared.origins)
     _check_finite(found)
@@ -86,7 +89,7 @@ def calibrate(
         if one not in found:
             missing[name] = f"holds the elements of {one!r}, which has none"
     return Calibration(
-        ir.content_fingerprint(given),
+        "",
         chosen,
         {name: found[name] for name in selection.values if name in found},
         {name: one for name, one in selection.aliases.items() if one in found},
@@ -97,9 +100,11 @@ def calibrate(
 
 
 def _place(
-    model: ir.Model, executor: Executor | None, workers: int | None
+    model: ir.Model, samples: int, executor: Executor | None, workers: int | None
 ) -> AbstractContextManager[RunJob]:
-    return nullcontext(here(model)) if executor is None else spread(model, executor, workers)
+    if executor is None:
+        return nullcontext(here(model, samples))
+    return spread(model, executor, workers)
 
 
 def _observe(

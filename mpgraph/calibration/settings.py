@@ -19,10 +19,10 @@ class CalibrationSettings:
     Attributes:
         observer: How ranges are taken; None leaves that to the policy.
         data: What to run on; None takes the data of the conversion.
-        memory: Bound of the arrays that leave the model in one run; None leaves it to the pass.
+        memory: Bound of the arrays that leave the model at a time; None leaves it to the pass.
         executor: Where samples are run; None runs them here.
         workers: How many pieces are sent at a time, where the executor does not tell.
-        threads: Threads inside one operator; 0 leaves the choice to onnxruntime.
+        threads: Threads that compute in one process; 0 takes all cores.
         progress: Called with the step, the samples done, and all of them.
     """
 

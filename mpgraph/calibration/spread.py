@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -12,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from mpgraph import ir
+from mpgraph.calibration.pieces import in_order, pieces
 from mpgraph.calibration.work import Job, Piece, RunJob, forget, run_stored
 from mpgraph.errors import ConversionError, MpgraphError
 from mpgraph.runtime import DataSet
 
-__all__ = ["feed_bytes", "spread"]
+__all__ = ["spread"]
 
 # A piece ends where either is reached.
 _PIECE_SAMPLES = 8
@@ -39,17 +39,10 @@ def spread(model: ir.Model, executor: Executor, workers: int | None = None) -> I
         ir.save(model, path)
 
         def run_job(job: Job, feeds: DataSet) -> Iterator[Piece]:
-            under_way: deque[Future[Piece]] = deque()
-            try:
-                for first, samples in _pieces(feeds):
-                    under_way.append(executor.submit(run_stored, path, job, first, samples))
-                    while len(under_way) >= limit:
-                        yield _result(under_way.popleft())
-                while under_way:
-                    yield _result(under_way.popleft())
-            finally:
-                for future in under_way:
-                    future.cancel()
+            def submit(first: int, samples: list[Mapping[str, Any]]) -> Future[Piece]:
+                return executor.submit(run_stored, path, job, first, samples)
+
+            yield from in_order(pieces(feeds, _PIECE_SAMPLES, _PIECE_BYTES), submit, limit, _result)
 
         try:
             yield run_job
@@ -69,22 +62,3 @@ def _result(future: Future[Piece]) -> Piece:
             "workers need the same mpgraph and onnxruntime as here, memory for the model, and the "
             "folder for temporary files",
         ) from error
-
-
-def _pieces(feeds: DataSet) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
-    piece: list[Mapping[str, Any]] = []
-    size = first = 0
-    for index, feed in enumerate(feeds):
-        piece.append(feed)
-        size += feed_bytes(feed)
-        if len(piece) >= _PIECE_SAMPLES or size >= _PIECE_BYTES:
-            yield first, piece
-            piece, size, first = [], 0, index + 1
-    if piece:
-        yield first, piece
-
-
-def feed_bytes(feed: Mapping[str, Any]) -> int:
-    """Bytes of the arrays of a feed."""
-    values = [one if isinstance(one, list) else [one] for one in feed.values()]
-    return sum(array.nbytes for arrays in values for array in arrays if array is not None)

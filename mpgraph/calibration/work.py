@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from threading import Lock
 from typing import Any
 
@@ -17,11 +16,10 @@ from mpgraph.quant.observers import ORDINARY_BELOW, PART, Accumulator, Observer
 from mpgraph.runtime import DataSet
 from mpgraph.runtime.observation import ObservationPass, Runner, ValueSize
 
-__all__ = ["Job", "Piece", "RunJob", "forget", "here", "run_stored"]
+__all__ = ["Job", "Piece", "RunJob", "forget", "open_runner", "run_piece", "run_stored"]
 
 # Sessions that a worker keeps: those of the pass that ends and of the one that begins.
 _KEPT = 2
-_PIECE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +62,7 @@ RunJob = Callable[[Job, DataSet], Iterator[Piece]]
 """Runs one pass over all samples; pieces come in the order of the samples."""
 
 
-def here(model: ir.Model) -> RunJob:
-    """Runs the prepared model in this process."""
-
-    def run_job(job: Job, feeds: DataSet) -> Iterator[Piece]:
-        runner = _runner(model, job)
-        samples = enumerate(feeds)
-        # In pieces, so that progress shows.
-        while (piece := _run_piece(runner, job, islice(samples, _PIECE))).samples:
-            yield piece
-
-    return run_job
-
-
-def _runner(model: ir.Model, job: Job) -> Runner:
+def open_runner(model: ir.Model, job: Job) -> Runner:
     """The runner of a pass over the prepared model."""
     return Runner(
         model,
@@ -90,7 +75,7 @@ def _runner(model: ir.Model, job: Job) -> Runner:
     )
 
 
-def _run_piece(runner: Runner, job: Job, samples: Iterable[tuple[int, Mapping[str, Any]]]) -> Piece:
+def run_piece(runner: Runner, job: Job, samples: Iterable[tuple[int, Mapping[str, Any]]]) -> Piece:
     """Observe some samples, given with their indices."""
     collector = Collector(job.observer)
     count = 0
@@ -120,7 +105,7 @@ def run_stored(path: str, job: Job, first: int, feeds: list[Mapping[str, Any]]) 
         ModelFileError: The file cannot be read here.
         VerificationError: onnxruntime does not load or run the model.
     """
-    return _run_piece(_stored_runner(path, job), job, enumerate(feeds, first))
+    return run_piece(_stored_runner(path, job), job, enumerate(feeds, first))
 
 
 def forget(path: str) -> None:
@@ -138,7 +123,7 @@ def _stored_runner(path: str, job: Job) -> Runner:
     key = (path, job.one)
     with _lock:
         if key not in _runners:
-            _runners[key] = _runner(ir.load(path), job)
+            _runners[key] = open_runner(ir.load(path), job)
             while len(_runners) > _KEPT:
                 _runners.popitem(last=False)
         _runners.move_to_end(key)

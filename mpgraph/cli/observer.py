@@ -19,7 +19,7 @@ memory_option = click.option(
     "--memory",
     default="512MB",
     show_default=True,
-    help="Bound of what leaves the model in one run of calibration; values that do not fit "
+    help="Bound of what leaves the model at a time in calibration; values that do not fit "
     "together are observed one after the other.",
 )
 

@@ -35,7 +35,7 @@ def put_measurements(
         feeds: Data.
         ranges: Ranges or the file that holds them; they take the place of the data.
         observer: How ranges are taken from the data.
-        memory: Bound of the arrays that leave the model in one run.
+        memory: Bound of the arrays that leave the model at a time.
 
     Raises:
         InputError: The ranges cannot be read, or belong to another model.

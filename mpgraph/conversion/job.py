@@ -94,7 +94,7 @@ def convert(
             ``percentile``, ``entropy`` or ``mse``, or an ``Observer`` with its parameters; by
             default what the policy says.
         samples: Use at most so many samples of ``data``.
-        memory: Bound of the arrays that leave the model in one run of calibration.
+        memory: Bound of the arrays that leave the model at a time in calibration.
         max_error: The largest error that an output may have on ``data`` when all is done, over the
             output's range. What is too harmful quantized stays in float, and so does what only
             loses time; ``tolerance`` is lowered to it.

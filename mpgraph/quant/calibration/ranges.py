@@ -26,7 +26,8 @@ class Calibration:
     """What was seen of the values of one model.
 
     Attributes:
-        fingerprint: Which model it is, as ``ir.content_fingerprint`` says.
+        fingerprint: Which model it is, as ``ir.content_fingerprint`` says; empty where nothing is
+            kept for later.
         observer: How ranges are taken.
         accumulators: What was seen, by value name.
         aliases: Values that hold the same elements as one of these.

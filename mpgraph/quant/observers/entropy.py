@@ -15,6 +15,9 @@ __all__ = ["Entropy"]
 _CANDIDATES = 96
 # Where nearly everything saturates into one bin, a single bin describes it without any loss.
 _MOST_SATURATED = 0.1
+# Losses this close differ by rounding alone.
+_EQUAL = 1e-9
+_LEAST = 1e-12
 _Counts = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -55,25 +58,44 @@ def best_threshold(magnitudes: _Counts, levels: int) -> int:
     least = int(np.searchsorted(kept, (1 - _MOST_SATURATED) * kept[-1])) + 1
     # From the largest down, because the first of equal losses is taken.
     ends = np.unique(np.linspace(used, max(levels, least), _CANDIDATES).astype(int))[::-1]
-    losses = [_divergence(shape, int(end), levels) for end in ends]
-    return int(ends[int(np.argmin(losses))])
+    losses = divergences(shape, ends, levels)
+    return int(ends[int(np.argmax(losses <= losses.min() + _EQUAL))])
 
 
-def _divergence(shape: _Counts, end: int, levels: int) -> float:
-    inside = shape[:end]
-    saturated = inside.copy()
-    saturated[-1] += shape[end:].sum()
-    starts = np.arange(levels) * end // levels
-    filled = inside > 0
-    sizes = np.add.reduceat(filled.astype(np.float64), starts)
-    sums = np.add.reduceat(inside, starts)
+def divergences(shape: _Counts, ends: np.ndarray[Any, Any], levels: int) -> _Counts:
+    """The Kullback-Leibler divergence, in nats, that each of several thresholds leaves.
+
+    Bins within a threshold are spread over the levels, each level over those of its bins that hold
+    something; the last one also holds what saturates.
+
+    Args:
+        shape: Counts of evenly spaced bins of magnitudes.
+        ends: int[n]: how many bins each threshold covers, at least one for each level.
+        levels: Levels between zero and the threshold.
+    """
+    # Sums over ranges of bins are differences of these, exact for counts below 2^53.
+    below = _before(shape)
+    filled = _before((shape > 0).astype(np.float64))
+    information = _before(_times_log(shape))
+    edges = np.arange(levels + 1) * ends[:, None] // levels
+    sums, sizes = np.diff(below[edges]), np.diff(filled[edges])
+    inside, total = below[ends], below[-1]
+    saturated, last = total - inside, shape[ends - 1]
+    held = np.where(inside > 0, inside, 1.0)
     means = np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0)
-    spread = np.repeat(means, np.diff(np.append(starts, end))) * filled
-    total, kept = saturated.sum(), spread.sum()
-    if kept == 0:
-        return np.inf
     # Where everything in the last bin saturates, a little more than nothing is expected there.
-    expected = np.maximum(spread / kept, 1e-12)
-    observed = saturated / total
-    some = observed > 0
-    return float(np.sum(observed[some] * np.log(observed[some] / expected[some])))
+    expected = np.log(np.maximum(means / held[:, None], _LEAST))
+    expected_last = np.where(last > 0, expected[:, -1], np.log(_LEAST))
+    observed = information[ends] - _times_log(last) + _times_log(last + saturated)
+    crossed = np.sum(sums * expected, axis=1) + saturated * expected_last
+    losses = (observed - crossed) / total - np.log(total)
+    return np.where(inside > 0, losses, np.inf)
+
+
+def _before(values: _Counts) -> _Counts:
+    """The sum of all that come before each, and of all."""
+    return np.concatenate(([0.0], np.cumsum(values)))
+
+
+def _times_log(counts: _Counts) -> _Counts:
+    return counts * np.log(np.maximum(counts, 1.0))

@@ -64,6 +64,8 @@ class Histogram:
         """Count finite values, float32 or float64, each ``weight`` times."""
         if values.size == 0:
             return
+        # Elements of a strided array are far apart: they are fetched once.
+        values = np.ascontiguousarray(values)
         largest = max(-float(values.min()), float(values.max()))
         if largest >= ORDINARY_BELOW:
             outlying = np.abs(values) >= ORDINARY_BELOW

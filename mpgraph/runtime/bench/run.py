@@ -16,6 +16,7 @@ from mpgraph.runtime.bench.interleave import Call, Opener, Report, Samples, inte
 from mpgraph.runtime.bench.nodes import Profiled, profiled_nodes
 from mpgraph.runtime.bench.ratio import Ratio, ratio_of
 from mpgraph.runtime.bench.result import Bench, Environment, Timing
+from mpgraph.runtime.cores import usable_cores
 from mpgraph.runtime.data import input_specs, load_data
 from mpgraph.runtime.inputs import as_inputs, check_inputs
 from mpgraph.runtime.ort import onnxruntime
@@ -212,16 +213,10 @@ def _environment(target: str, threads: int, settings: Mapping[str, str] | None) 
         provider=provider.name,
         onnxruntime=str(onnxruntime().__version__),
         processor=cpu_name(),
-        cores=_cores(),
+        cores=usable_cores(),
         threads=threads,
         options=options,
     )
-
-
-def _cores() -> int:
-    # Not os.cpu_count, which counts what the process may not use; not on every system.
-    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _name(model: ir.Model | str | os.PathLike[str], number: int) -> str:

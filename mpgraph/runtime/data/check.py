@@ -37,17 +37,21 @@ def check_names(names: Sequence[object], inputs: Sequence[InputSpec], where: str
         DataError: Naming the input, the nearest names, and all inputs of the model.
     """
     known = [spec.name for spec in inputs]
-    wanted = f"the model's inputs are {'; '.join(map(str, inputs)) or '(none)'}"
     for name in names:
         if name not in known:
             folded = {other.casefold(): other for other in known}
             near = get_close_matches(str(name).casefold(), list(folded), n=1)
+            wanted = _all_of(inputs)
             hint = f"did you mean {folded[near[0]]!r}? {wanted}" if near else wanted
             raise DataError(where, f"the model has no input {name!r}", hint)
     for spec in inputs:
         if spec.required and spec.name not in names:
             got = ", ".join(repr(name) for name in names) or "nothing"
-            raise DataError(where, f"input {spec} is missing, got {got}", wanted)
+            raise DataError(where, f"input {spec} is missing, got {got}", _all_of(inputs))
+
+
+def _all_of(inputs: Sequence[InputSpec]) -> str:
+    return f"the model's inputs are {'; '.join(map(str, inputs)) or '(none)'}"
 
 
 def fit_array(value: object, spec: InputSpec, where: str) -> np.ndarray[Any, Any]:
@@ -93,10 +97,13 @@ def _fit_tensor(value: object, spec: InputSpec, where: str) -> np.ndarray[Any, A
     array = fit_array(value, spec, where)
     if spec.shape is None:
         return array
-    got = f"got {array.dtype}{list(array.shape)}"
     if array.ndim != len(spec.shape):
-        raise DataError(where, f"input {spec} wants rank {len(spec.shape)}, {got}")
+        raise DataError(where, f"input {spec} wants rank {len(spec.shape)}, {_got(array)}")
     for axis, (dim, size) in enumerate(zip(spec.shape, array.shape, strict=True)):
         if isinstance(dim, int) and dim != size:
-            raise DataError(where, f"input {spec} wants {dim} on axis {axis}, {got}")
+            raise DataError(where, f"input {spec} wants {dim} on axis {axis}, {_got(array)}")
     return array
+
+
+def _got(array: np.ndarray[Any, Any]) -> str:
+    return f"got {array.dtype}{list(array.shape)}"

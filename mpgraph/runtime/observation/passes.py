@@ -19,11 +19,13 @@ class ObservationPass:
         whole: Values that leave the graph as they are.
         reduced: Values that are reduced inside the graph.
         bodies: Values inside the bodies of control flow, always reduced.
+        bytes: What leaves the graph in one run, as far as it is known.
     """
 
     whole: tuple[str, ...] = ()
     reduced: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
+    bytes: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,7 +38,7 @@ class ObservationPass:
             tuple(name for name in names if name not in gone)
             for names in (self.whole, self.reduced, self.bodies)
         )
-        return ObservationPass(whole, reduced, bodies)
+        return ObservationPass(whole, reduced, bodies, self.bytes)
 
 
 def plan_passes(
@@ -64,13 +66,15 @@ def plan_passes(
         name: _reduced_bytes(part) if name in inside else size.bytes for name, size in sizes.items()
     }
     bodies = rows or {}
+    costs |= bodies
     return [
         ObservationPass(
             tuple(name for name in batch if name in sizes and name not in inside),
             tuple(name for name in batch if name in inside),
             tuple(name for name in batch if name in bodies),
+            sum(costs[name] for name in batch),
         )
-        for batch in _batches({**costs, **bodies}, budget_bytes)
+        for batch in _batches(costs, budget_bytes)
     ]
 
 

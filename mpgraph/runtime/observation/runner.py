@@ -161,5 +161,5 @@ class Runner:
 
     def _created(self, model: ir.Model, reduces: bool) -> Any:
         if any(node.name and node.name.startswith(MARK) for node in ir.nodes(model)):
-            return emulated_session(model)
+            return emulated_session(model, threads=self._threads)
         return create_session(model, threads=self._threads, shapes_first=reduces)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mpgraph.quant.observers import Observer
-from mpgraph.quant.observers.entropy import best_threshold
+from mpgraph.quant.observers.entropy import best_threshold, divergences
 
 SHAPES = {
     "normal": lambda random: random.standard_normal(20_000),
@@ -94,6 +94,19 @@ def divergence(counts: np.ndarray, end: int, levels: int) -> float:
             expected[index] = counts[first:last].sum() / len(filled)
     observed, expected = observed / observed.sum(), expected / expected.sum()
     return sum(p * np.log(p / max(q, 1e-12)) for p, q in zip(observed, expected, strict=True) if p)
+
+
+@pytest.mark.parametrize("levels", [4, 16, 33])
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.05])
+def test_divergences_are_those_of_the_definition(levels: int, share: float) -> None:
+    random = np.random.default_rng(levels)
+    counts = random.integers(1, 1000, 200) * (random.random(200) < share)
+    counts[-1] = 3
+    ends = np.array([200, 150, 77, levels])
+    expected = [divergence(counts, end, levels) if counts[:end].any() else np.inf for end in ends]
+    np.testing.assert_allclose(
+        divergences(counts.astype(float), ends, levels), expected, rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
