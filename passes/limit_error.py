@@ -50,8 +50,8 @@ class LimitError(Pass):
     together. The nodes that harm most for the time they gain, by the times of kernels in profiles
     of both models, are kept in float until the limit holds; what turns out not to matter is
     quantized after all. The choice is verified on models that are really built, on all data, and
-    timed against the float model: where it loses time, the nodes that gain least are kept too. The
-    result is in the facts as ``Sensitivity``.
+    timed against the float model: nodes that gain least are kept too where the model gains by that,
+    and all of them where it gains nothing. The result is in the facts as ``Sensitivity``.
 
     Attributes:
         max_error: Largest error allowed, over the range of an output; infinity skips the pass.

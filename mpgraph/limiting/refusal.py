@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from mpgraph.errors import ConversionError, DataError, InputError, VerificationError
-from mpgraph.quant.sensitivity import Sensitivity
+from mpgraph.quant.sensitivity import Latency, Sensitivity
 from mpgraph.runtime import Comparison
 
 __all__ = ["check_limit", "refuse_beyond", "refuse_useless"]
@@ -33,7 +33,7 @@ def check_limit(max_error: float | None, *, has_data: bool) -> None:
 
 
 def refuse_useless(found: Sensitivity | None, target: str, *, allow_slow: bool) -> None:
-    """Refuse a model of which nothing is quantized within the limit, or which loses time.
+    """Refuse a model of which nothing is quantized within the limit, or which gains no time.
 
     Raises:
         ConversionError: It is one, and that is not accepted.
@@ -42,9 +42,9 @@ def refuse_useless(found: Sensitivity | None, target: str, *, allow_slow: bool) 
         return
     if not found.quantized:
         raise ConversionError(_WHERE, _nothing_left(found, target), _HINT)
-    if found.latency is not None and found.latency.is_slower:
+    if found.latency is not None and not found.latency.is_faster:
         rule = (
-            f"quantized within {found.limit:g} the model takes x{found.latency.ratio:.2f} of the "
+            f"quantized within {found.limit:g} the model takes {_ratio_text(found.latency)} of the "
             f"time in float on {target}"
         )
         raise ConversionError(_WHERE, rule, _HINT)
@@ -75,6 +75,9 @@ def _nothing_left(found: Sensitivity, target: str) -> str:
     latency = found.latency
     if latency is None:
         return f"{text}, and no fewer stay within {found.limit:g}"
-    return (
-        f"{text}, but within {found.limit:g} it takes x{latency.ratio:.2f} of the time on {target}"
-    )
+    ratio = _ratio_text(latency)
+    return f"{text}, but within {found.limit:g} it takes {ratio} of the time on {target}"
+
+
+def _ratio_text(latency: Latency) -> str:
+    return f"x{latency.ratio:.2f} (x{latency.low:.2f} to x{latency.high:.2f})"

@@ -48,10 +48,14 @@ def sensitivity_lines(found: Sensitivity, shown: int = _SHOWN) -> Iterator[str]:
 
 
 def _node_line(node: KeptNode) -> str:
-    error = "" if node.error is None else f"{error_text(node.error)} alone"
+    error = "" if node.error is None else f"{error_text(node.error)} {_measured(node)}"
     gain = "" if node.gain is None else f"{_change(node.gain)} quantized"
     facts = ", ".join(filter(None, (error, gain))) or node.reason
     return f"  float: {node.name or node.key} ({node.op_type}): {facts}"
+
+
+def _measured(node: KeptNode) -> str:
+    return "alone" if node.together == 1 else f"with {node.together - 1} more"
 
 
 def _change(gain: float) -> str:

@@ -8,6 +8,7 @@ import pytest
 import mpgraph
 from mpgraph import ir
 from mpgraph.errors import ConversionError, DataError, InputError
+from mpgraph.limiting import times
 from mpgraph.limiting.refusal import refuse_useless
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.sensitivity import Latency, SearchProgress, Sensitivity
@@ -97,14 +98,37 @@ def test_weights_alone_are_limited_too(policy):
 
 def test_a_model_that_loses_time_is_refused_in_words():
     slow = Sensitivity(0.03, 0.02, 0.02, (), 4, 4, Latency(1.3, 1.2, 1.4), 1, 2, 0.1, 3)
-    with pytest.raises(ConversionError, match=r"x1\.30 of the time in float on cpu"):
+    with pytest.raises(
+        ConversionError, match=r"x1\.30 \(x1\.20 to x1\.40\) of the time in float on cpu"
+    ):
         refuse_useless(slow, "cpu", allow_slow=False)
     refuse_useless(None, "cpu", allow_slow=False)
-    assert not Latency(1.01, 0.97, 1.05).is_slower
-    assert Latency(1.02, 1.01, 1.03).is_slower
 
 
-def test_convert_reports_what_it_kept_and_how_long_the_result_takes():
+@pytest.mark.parametrize(
+    ("latency", "is_faster"),
+    [
+        (Latency(0.6, 0.5, 0.7), True),
+        (Latency(0.99, 0.985, 0.995), True),
+        (Latency(0.75, 0.5, 1.1), True),
+        (Latency(0.85, 0.7, 1.1), False),
+        (Latency(0.99, 0.95, 1.03), False),
+        (Latency(1.01, 0.97, 1.05), False),
+        (Latency(1.02, 1.01, 1.03), False),
+    ],
+)
+def test_a_gain_that_the_spread_may_hide_is_none(latency, is_faster):
+    assert latency.is_faster is is_faster
+    found = Sensitivity(0.03, 0.02, 0.02, (), 4, 4, latency, 1, 2, 0.1, 3)
+    if is_faster:
+        refuse_useless(found, "cpu", allow_slow=False)
+    else:
+        with pytest.raises(ConversionError, match="of the time in float"):
+            refuse_useless(found, "cpu", allow_slow=False)
+
+
+def test_convert_reports_what_it_kept_and_how_long_the_result_takes(monkeypatch):
+    monkeypatch.setattr(times, "_TURNS", ((0.05, 3),))
     model = convolutions()
 
     def within(limit):

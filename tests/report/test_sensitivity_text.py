@@ -7,7 +7,10 @@ from mpgraph.report.sensitivity_text import sensitivity_lines
 
 
 def kept(index):
-    return KeptNode(f"main#{index}", f"conv{index}", "Conv", "", 0.1 / (index + 1), 2e-5, "reason")
+    error = 0.1 / (index + 1)
+    return KeptNode(
+        f"main#{index}", f"conv{index}", "Conv", "", error, 1 + 2 * index, 2e-5, "reason"
+    )
 
 
 def found(count, latency=None):
@@ -20,7 +23,7 @@ def test_the_nodes_and_the_cost_are_named():
     assert lines == [
         "Largest error 0.03: 52 of 54 nodes quantized, error 2.1e-02 of the range (all: 4.0e-01)",
         "  float: conv0 (Conv): 1.0e-01 alone, 20.0 us faster quantized",
-        "  float: conv1 (Conv): 5.0e-02 alone, 20.0 us faster quantized",
+        "  float: conv1 (Conv): 5.0e-02 with 2 more, 20.0 us faster quantized",
         "  takes x0.61 of the time in float (x0.58 to x0.64); found with 6 builds, 300 runs, 12.0 s",
     ]
 

@@ -39,6 +39,14 @@ def test_samples_bound_what_is_run():
     assert (measured.runs, measured.samples) == (2, 1)
 
 
+def test_no_more_is_run_than_is_needed_to_know_that_an_error_is_too_large():
+    measured = errors(feeds())
+    assert 0.1 < measured.of(model(2), enough=0.1) <= errors(feeds()).of(model(2))
+    assert measured.runs == 1
+    assert measured.of(model(1), enough=0.1) == 0
+    assert (measured.runs, measured.samples) == (7, 3)
+
+
 def test_what_does_not_fit_into_memory_is_computed_again(monkeypatch):
     expected = errors(feeds()).of(model(1.5))
     monkeypatch.setattr(module, "_CACHE_BYTES", 30)

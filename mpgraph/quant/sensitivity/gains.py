@@ -10,7 +10,7 @@ from mpgraph import ir
 __all__ = ["coarse_gains", "owners", "seconds_of"]
 
 _LEAST = 1 / 64
-"""The share of all gains that a node counts with where it gains less, or nothing."""
+"""The share of the largest gain that a node counts with where it gains less."""
 
 
 def owners(model: ir.Model, results: Mapping[str, int]) -> dict[int, int]:
@@ -63,13 +63,20 @@ def seconds_of(
     return total
 
 
-def coarse_gains(gains: Sequence[float]) -> list[float]:
+def coarse_gains(gains: Sequence[float], nothing: float = _LEAST) -> list[float]:
     """Gains as powers of two: times vary from run to run, and the order of parts should not.
 
     What gains next to nothing counts a little nevertheless, so that errors decide there.
+
+    Args:
+        gains: What each part gains.
+        nothing: The share of the largest gain that a part counts with where it gains nothing.
     """
     largest = max(gains, default=0.0)
     if largest <= 0:
         return [1.0] * len(gains)
     least = largest * _LEAST
-    return [2.0 ** round(math.log2(max(gain, least) / largest)) for gain in gains]
+    return [
+        2.0 ** round(math.log2(max(gain, least) / largest)) if gain > 0 else nothing
+        for gain in gains
+    ]

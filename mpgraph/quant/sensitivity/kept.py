@@ -10,8 +10,8 @@ from mpgraph import ir
 
 __all__ = ["KeptFloat", "KeptNode", "Latency", "SearchProgress", "Sensitivity"]
 
-_NOTABLE = 1.03
-"""A ratio of times above which a model counts as slower however much the runs spread."""
+_NOTABLE = 0.8
+"""A ratio of times below which a model counts as faster however much the runs spread."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class KeptNode:
         scope: Its module path.
         error: Error of the outputs when it is quantized and all others are not, over the range of
             an output; None where that was not measured.
+        together: How many nodes were measured together for that: 1, or more with its neighbours.
         gain: Seconds of a run that its quantization would gain; None where that was not measured.
         reason: Why it stays, as a phrase.
     """
@@ -60,6 +61,7 @@ class KeptNode:
     op_type: str
     scope: str
     error: float | None
+    together: int
     gain: float | None
     reason: str
 
@@ -78,9 +80,9 @@ class Latency:
     high: float
 
     @property
-    def is_slower(self) -> bool:
-        """Whether the quantized model loses time, as far as the spread of the runs allows."""
-        return self.ratio > _NOTABLE or self.low > 1
+    def is_faster(self) -> bool:
+        """Whether the quantized model gains time; a gain that the spread may hide is none."""
+        return self.ratio <= _NOTABLE or self.high < 1
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class Sensitivity:
 
     Attributes:
         limit: The largest error asked for, over the range of an output.
-        everything: The error with all nodes quantized.
+        everything: The error with all nodes quantized; where that is above the limit, on a few
+            samples.
         error: The error of the model that was chosen, on all data.
         kept: The nodes that stay in float because of the search, the most harmful first.
         quantizable: How many nodes were quantized before.

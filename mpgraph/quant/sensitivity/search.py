@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Measure", "Part", "choose_kept", "measure_alone", "search_kept"]
+__all__ = ["Measure", "Part", "choose_kept", "measure_alone", "release", "search_kept"]
 
 Measure = Callable[[frozenset[int]], float]
 """The error of the outputs when the given parts are quantized and all others are not."""
 
 _HARMLESS = 0.1
-"""To what part of the limit the error of a group shows that none of its members is harmful."""
+"""To what part of the limit an error shows that no member of a group is harmful."""
+
+_SPLIT = 8
+"""Into how many pieces a group is split at most whose error is more than that."""
 
 _TIGHTENED = 2
 """By what the limit of estimates is divided where the model that is built is beyond it."""
@@ -23,8 +26,11 @@ _ROUNDS = 3
 _BISECTED = 5
 """How many models are built at most between too few parts and enough."""
 
-_LET_GO, _READMITTED = 40, 4
+_LET_GO, _READMITTED = 24, 8
 """How many sets are tried at most, estimated and built, to see what need not be kept."""
+
+_FAILURES = 6
+"""After so many parts in a row that must be kept, the more harmful ones are not tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +51,37 @@ class Part:
         return self.error**2 / self.gain
 
 
-def measure_alone(error: Measure, kinds: Sequence[Sequence[int]], limit: float) -> dict[int, float]:
+def measure_alone(error: Measure, count: int, limit: float) -> list[float]:
     """The error that each part causes by itself.
 
-    Groups of neighbours are measured first; where a whole group does next to nothing, each member
-    gets its share and is not run by itself.
+    Neighbours are measured together first; where they do next to nothing, or no more than their
+    share of what all parts may do, each gets its share and is not run by itself.
 
     Args:
         error: Measures sets of parts.
-        kinds: The parts, each kind by itself in the order in which they are computed.
+        count: How many parts there are, in the order in which they are computed.
         limit: The error that is allowed in the end.
     """
-    alone: dict[int, float] = {}
-    pending = [kind for kind in kinds if kind]
+    alone = [0.0] * count
+    pending = _pieces(range(count))
     while pending:
         group = pending.pop()
         found = error(frozenset(group))
-        if len(group) == 1 or found <= _HARMLESS * limit:
+        share = math.sqrt(len(group) / count)
+        if len(group) == 1 or found <= max(_HARMLESS, share) * limit:
             for part in group:
                 alone[part] = found / math.sqrt(len(group))
-            continue
-        middle = len(group) // 2
-        pending += [group[middle:], group[:middle]]
+        else:
+            pending += _pieces(group)
     return alone
+
+
+def _pieces(group: range) -> list[range]:
+    """Neighbours in a few runs, each as long as the largest power of the number of pieces."""
+    size = 1
+    while size * _SPLIT < len(group):
+        size *= _SPLIT
+    return [group[start : start + size] for start in range(0, len(group), size)]
 
 
 def choose_kept(error: Measure, parts: Sequence[Part], limit: float) -> frozenset[int]:
@@ -104,6 +118,23 @@ def search_kept(
     too_few, enough = _estimated(estimate, build, parts, limit)
     kept = _bisected(build, parts, too_few, enough, limit)
     return _let_go(build, parts, kept, limit, _READMITTED)
+
+
+def release(
+    estimate: Measure, build: Measure, parts: Sequence[Part], kept: frozenset[int], limit: float
+) -> frozenset[int]:
+    """The kept parts without those that can be quantized after all, verified on a built model.
+
+    Args:
+        estimate: Measures cheaply, without what quantized parts do to each other in a row.
+        build: Builds a model and measures it.
+        parts: All parts.
+        kept: Parts that suffice for the limit.
+        limit: The error that is allowed.
+    """
+    everything = frozenset(range(len(parts)))
+    fewer = _let_go(estimate, parts, kept, limit, _LET_GO)
+    return fewer if fewer != kept and build(everything - fewer) <= limit else kept
 
 
 def _estimated(
@@ -161,23 +192,18 @@ def _let_go(
     """
     everything = frozenset(range(len(parts)))
     order = [part for part in reversed(_by_harm(parts)) if part in kept]
-    # All of them at once is what was beyond the limit before.
-    pending = list(_halves(order))
-    while pending and tries > 0:
-        group = pending.pop(0)
+    start, size, failures = 0, 1, 0
+    while start < len(order) and tries > 0 and failures < _FAILURES:
+        group = frozenset(order[start : start + size])
         tries -= 1
-        if error((everything - kept) | frozenset(group)) <= limit:
-            kept -= frozenset(group)
+        if error((everything - kept) | group) <= limit:
+            kept -= group
+            start, size, failures = start + size, 2 * size, 0
+        elif size > 1:
+            size //= 2
         else:
-            pending[:0] = _halves(group)
+            start, failures = start + 1, failures + 1
     return kept
-
-
-def _halves(group: Sequence[int]) -> Iterator[Sequence[int]]:
-    if len(group) > 1:
-        middle = (len(group) + 1) // 2
-        yield group[:middle]
-        yield group[middle:]
 
 
 def _by_harm(parts: Collection[Part]) -> list[int]:

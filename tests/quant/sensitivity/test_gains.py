@@ -46,8 +46,9 @@ def test_a_kernel_belongs_to_the_part_that_it_computes_before_what_it_converts()
 
 
 def test_gains_are_powers_of_two_that_noise_does_not_change():
-    gains = coarse_gains([1e-3, 0.52e-3, 0.24e-3, -1e-3, 0.0])
+    gains = coarse_gains([1e-3, 0.52e-3, 0.24e-3, -1e-3, 1e-6])
     assert gains == coarse_gains([0.97e-3, 0.49e-3, 0.26e-3, -2e-3, 1e-9])
     assert gains == pytest.approx([1, 0.5, 0.25, 1 / 64, 1 / 64])
+    assert coarse_gains([1.0, -1.0, 1e-6], 1 / 4096) == [1, 1 / 4096, 1 / 64]
     assert coarse_gains([-1.0, 0.0]) == [1.0, 1.0]
     assert coarse_gains([]) == []

@@ -9,7 +9,7 @@ import pytest
 
 from mpgraph import ir
 from mpgraph.quant import QuantizationPlan
-from mpgraph.quant.sensitivity import carriers, gate, gateable, in_order
+from mpgraph.quant.sensitivity import carriers, compute_lazily, gate, gateable, in_order
 from mpgraph.runtime import DataSet, create_session, input_specs, load_data, run
 from tests.limiting.cases import CARRY_OUT, DECIDE, chain, feeds, recurrent
 from tests.pipelines import given
@@ -55,6 +55,44 @@ def test_switches_choose_between_float_and_quantized(make, policy):
         changed = outputs(gated.model, feed, {**off, name: np.array(True)})
         worst = max(np.abs(a - b).max() for a, b in zip(changed, exact, strict=True))
         assert 0 < worst < np.inf, name
+
+
+@pytest.mark.parametrize("policy", ["int8_from_float32", "int8_dynamic_from_float32"])
+@pytest.mark.parametrize("make", [chain, recurrent])
+def test_what_is_computed_lazily_is_the_same(make, policy):
+    model = make()
+    facts = decided(model, policy)
+    plan = facts.get(QuantizationPlan)
+    chosen = in_order((*plan.chosen, *carriers(plan, ())), plan)
+    gated = gate(model, plan, chosen)
+    facts.put(gated.plan)
+    run_passes(gated.model, CARRY_OUT, facts)
+    lazy = ir.clone(gated.model)
+    compute_lazily(lazy, gated.switches)
+    ir.verify_structure(lazy)
+    assert not [node for node in ir.nodes(lazy) if node.op_type == "Where"]
+    feed = next(iter(facts.get(DataSet)))
+    for on in ((), gated.switches[:1], gated.switches[::2], gated.switches):
+        switches = {name: np.array(name in on) for name in gated.switches}
+        for one, other in zip(
+            outputs(lazy, feed, switches), outputs(gated.model, feed, switches), strict=True
+        ):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_form_that_is_switched_off_is_not_computed():
+    model = chain()
+    facts = decided(model, "int8_from_float32")
+    plan = facts.get(QuantizationPlan)
+    gated = gate(model, plan, plan.chosen)
+    facts.put(gated.plan)
+    run_passes(gated.model, CARRY_OUT, facts)
+    assert [node.op_type for node in gated.model.graph].count("MatMul") == 6
+    compute_lazily(gated.model, gated.switches)
+    assert "MatMul" not in [node.op_type for node in gated.model.graph]
+    branches = [scope.graph for scope in ir.graphs(gated.model)][1:]
+    products = [[node.op_type for node in branch].count("MatMul") for branch in branches]
+    assert products == [1] * 6
 
 
 def test_all_switches_on_are_what_is_built():

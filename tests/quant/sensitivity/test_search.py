@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mpgraph.quant.sensitivity import Part, choose_kept, measure_alone, search_kept
+from mpgraph.quant.sensitivity import Part, choose_kept, measure_alone, release, search_kept
 
 LIMIT = 0.03
 
@@ -103,13 +103,45 @@ def test_builds_that_say_otherwise_than_estimates_are_believed():
 def test_few_sets_are_measured_where_most_parts_do_nothing():
     alone = [0.0] * 40 + [0.2] + [0.0] * 87
     errors = Errors(alone)
-    found = measure_alone(errors, [range(len(alone))], LIMIT)
-    assert [found[part] for part in range(len(alone))] == alone
+    assert measure_alone(errors, len(alone), LIMIT) == alone
     assert len(errors.asked) < 20
 
 
 def test_what_is_measured_of_each_part_is_its_own_error():
     alone = [0.01, 0.02, 0.03, 0.04, 0.05]
-    found = measure_alone(Errors(alone), [[0, 2, 4], [1, 3]], LIMIT)
-    assert found == pytest.approx(dict(enumerate(alone)))
-    assert measure_alone(Errors([]), [[], []], LIMIT) == {}
+    assert measure_alone(Errors(alone), len(alone), LIMIT) == pytest.approx(alone)
+    assert measure_alone(Errors([]), 0, LIMIT) == []
+
+
+def test_hardly_more_sets_than_parts_are_measured_where_all_are_harmful():
+    errors = Errors([0.1] * 128)
+    assert measure_alone(errors, 128, LIMIT) == pytest.approx([0.1] * 128)
+    assert sum(errors.asked.values()) < 1.2 * 128
+
+
+def test_parts_that_do_their_share_and_no_more_are_not_taken_apart():
+    alone = [0.9 * LIMIT / math.sqrt(32)] * 32
+    errors = Errors(alone)
+    assert measure_alone(errors, 32, LIMIT) == pytest.approx(alone)
+    assert len(errors.asked) == 4
+
+
+@given(ALONE, st.data())
+@settings(max_examples=60)
+def test_what_is_released_is_within_the_limit(alone, data):
+    everything = frozenset(range(len(alone)))
+    kept = data.draw(st.frozensets(st.sampled_from(sorted(everything))))
+    errors = Errors(alone)
+    found = release(errors, errors, parts_of(alone), kept, LIMIT)
+    assert found <= kept
+    assert errors(everything - found) <= LIMIT or found == kept
+    # What is built decides.
+    assert release(errors, Errors([1.0] * len(alone)), parts_of(alone), kept, LIMIT) == kept
+
+
+def test_what_can_be_quantized_after_all_is_found_in_few_tries():
+    alone = [0.2] * 8 + [1e-4] * 56
+    errors = Errors(alone)
+    everything = frozenset(range(64))
+    assert release(errors, errors, parts_of(alone), everything, LIMIT) == frozenset(range(8))
+    assert len(errors.asked) < 20
