@@ -8,6 +8,7 @@ from math import prod
 from mpgraph import ir
 from mpgraph.policy import QuantizationMode
 from mpgraph.quant.opsets import required_opset
+from mpgraph.quant.placement.clipped import is_captured
 from mpgraph.quant.placement.constants import Constant
 from mpgraph.quant.placement.demand import Candidate, Demand
 from mpgraph.quant.placement.packing import can_pack, is_shared, loses_weight
@@ -230,8 +231,7 @@ def _without_range(candidate: Candidate, demand: Demand) -> str:
 
 def _read_by_body(node: ir.Node, demand: Demand) -> str:
     """Why the result cannot be quantized where it has to be; empty where it can."""
-    captured = any(use.node.graph is not node.graph for use in node.outputs[0].uses())
-    if captured and node.op_type in demand.rules.results:
+    if node.op_type in demand.rules.results and is_captured(node):
         return "a body of control flow reads its result in float"
     return ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mpgraph import ir
 
-__all__ = ["behind_clip", "clipped"]
+__all__ = ["behind_clip", "clipped", "is_captured"]
 
 
 def clipped(node: ir.Node) -> ir.Value:
@@ -16,3 +16,9 @@ def behind_clip(value: ir.Value) -> ir.Value:
     """A value, behind the Relu or Clip that alone reads it."""
     reader = ir.only_reader(value)
     return value if reader is None or reader.op_type not in ("Clip", "Relu") else reader.outputs[0]
+
+
+def is_captured(node: ir.Node) -> bool:
+    """Whether a body of control flow reads a result of a node, or what Relu or Clip make of it."""
+    results = {*node.outputs, clipped(node)}
+    return any(use.node.graph is not node.graph for value in results for use in value.uses())

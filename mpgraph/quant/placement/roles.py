@@ -8,7 +8,7 @@ from typing import Literal
 
 from mpgraph import ir
 from mpgraph.policy import QuantizationMode
-from mpgraph.quant.placement.clipped import clipped
+from mpgraph.quant.placement.clipped import clipped, is_captured
 from mpgraph.quant.placement.demand import Candidate, Demand
 from mpgraph.quant.placement.fusions import float_fusions
 from mpgraph.quant.placement.packing import is_drawn_in
@@ -58,7 +58,7 @@ def find_roles(
     for node in graph:
         if node in anchors:
             yield _anchor(anchors[node], demand, fused=fused)
-        elif not fused or node in whole or node in demand.kept:
+        elif not fused or node in whole or node in demand.kept or is_captured(node):
             continue
         elif node.domain == "" and demand.mode(node) == mode:
             if node.op_type in rules.carriers:
@@ -76,8 +76,9 @@ def _anchor(candidate: Candidate, demand: Demand, *, fused: bool) -> Role:
     if candidate.weight is None:
         activations = (operands.activation, operands.weight)
     needs = node.op_type in demand.rules.results or is_drawn_in(node, demand)
-    wants = fused and needs and demand.has_range(clipped(node))
-    return Role(node, "anchor", activations, wants, fused)
+    free = fused and not is_captured(node)
+    wants = free and needs and demand.has_range(clipped(node))
+    return Role(node, "anchor", activations, wants, free)
 
 
 def _carrier(node: ir.Node, demand: Demand) -> Iterator[Role]:

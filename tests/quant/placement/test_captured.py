@@ -39,3 +39,23 @@ def test_the_model_computes_on_integers_in_both_branches():
     for feed in feeds():
         (exact,), (found,) = (run(session, feed).values() for session in (before, after))
         assert 0 < np.abs(found - exact).max() < 0.03 * np.abs(exact).max()
+
+
+BEHIND_RELU = """g (float[1,32,40,40] x, bool yes) => (float[1,32,40,40] y) {
+    a = Conv <pads = [1, 1, 1, 1]> (x, w)
+    b = Conv <pads = [1, 1, 1, 1]> (a, w)
+    r = Relu (b)
+    n = Neg (r)
+    y = If (yes) <
+        then_branch = g1 () => (float[1,32,40,40] t) { t = Exp (r) },
+        else_branch = g2 () => (float[1,32,40,40] e) { e = Identity (n) }
+    >
+}"""
+
+
+def test_a_convolution_whose_relu_a_body_reads_stays_float():
+    model = build(BEHIND_RELU, w=normal(32, 32, 3, 3))
+    images = [{"x": normal(1, 32, 40, 40), "yes": np.array(True)}]
+    plan = planned(model, images)
+    assert forms(plan) == {"Conv a": "static", "Conv b": "float"}
+    assert any("body of control flow" in one.reason for one in plan.nodes)
