@@ -11,7 +11,8 @@ from mpgraph import ir
 from mpgraph.errors import DataError
 from mpgraph.limiting import find_kept
 from mpgraph.limiting.settings import Settings
-from mpgraph.passmgr import Facts, Pass, run_pipeline
+from mpgraph.passmgr import Facts, Pass, load_pipeline, run_pipeline
+from mpgraph.passmgr.pipelines import CARRY_OUT
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.moving import with_plan_of
 from mpgraph.quant.places import place_of
@@ -20,25 +21,10 @@ from mpgraph.runtime import DataSet, input_specs
 from mpgraph.runtime.inputs import data_as_inputs
 from mpgraph.runtime.output_errors import OutputErrors
 from mpgraph.targets import Target
-from passes.fold import Fold
-from passes.insert_quantizers import InsertQuantizers
 from passes.optimize_weights import RoundedWeights
-from passes.pack_weights import PackWeights
 from passes.plan_quantization import PlanQuantization
-from passes.quantize_dynamically import QuantizeDynamically
-from passes.quantize_recurrent import QuantizeRecurrent
-from passes.quantize_weights import QuantizeWeights
 
 __all__ = ["LimitError"]
-
-_CARRY_OUT = (
-    InsertQuantizers(),
-    QuantizeDynamically(),
-    QuantizeRecurrent(),
-    QuantizeWeights(),
-    PackWeights(),
-    Fold(),
-)
 
 
 @dataclass(frozen=True)
@@ -124,7 +110,7 @@ class _Builder:
         facts = self._facts.copy()
         facts.put(plan)
         facts.put(self.rounded(moved))
-        run_pipeline(model, _CARRY_OUT, facts)
+        run_pipeline(model, load_pipeline(CARRY_OUT), facts)
 
     def moved_to(self, plan: QuantizationPlan) -> Mapping[str, str]:
         """The keys that the nodes of the first plan have in another one for the same model."""
