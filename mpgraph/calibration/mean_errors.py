@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from mpgraph import ir
+from mpgraph.quant.rewriting import Writer
 from mpgraph.runtime import DataSet, create_session, run
 from mpgraph.runtime.compare import for_session
 
 __all__ = ["TwoForms", "mean_errors"]
 
 Array = np.ndarray[Any, Any]
+
+_PASS = "mean-errors"
 
 _AXES_ARE_AN_OPERAND = 18
 """The opset from which ReduceMean takes its axes as an operand."""
@@ -64,7 +67,8 @@ def mean_errors(
     Raises:
         VerificationError: The model does not load or run.
     """
-    keys = {_add_mean(model, one): one.key for one in forms}
+    writer = Writer(model, _PASS)
+    keys = {_add_mean(model, writer, one): one.key for one in forms}
     session = create_session(model)
     totals: dict[str, Array] = {}
     count = 0
@@ -76,18 +80,18 @@ def mean_errors(
     return {key: total / count for key, total in totals.items() if np.isfinite(total).all()}
 
 
-def _add_mean(model: ir.Model, forms: TwoForms) -> str:
+def _add_mean(model: ir.Model, writer: Writer, forms: TwoForms) -> str:
     """Add an output that is the mean error; returns its name."""
     axes = [axis for axis in range(forms.rank) if axis != forms.axis % forms.rank]
-    namer = ir.Namer(model)
-    difference = _append(model.graph, namer, "Sub", [forms.quantized, forms.exact])
+    difference = _append(model.graph, writer, "Sub", [forms.quantized, forms.exact])
     attributes = [ir.AttrInt64("keepdims", 0)]
     operands = [difference]
     if model.opset_imports[""] >= _AXES_ARE_AN_OPERAND:
-        operands.append(_constant(model.graph, namer, axes))
+        axes_tensor = ir.tensor(np.array(axes, np.int64))
+        operands.append(writer.constant(model.graph, "axes", axes_tensor))
     else:
         attributes.append(ir.AttrInt64s("axes", axes))
-    mean = _append(model.graph, namer, "ReduceMean", operands, attributes)
+    mean = _append(model.graph, writer, "ReduceMean", operands, attributes)
     mean.type = ir.TensorType(ir.DataType.FLOAT)
     model.graph.outputs.append(mean)
     return mean.name or ""
@@ -95,24 +99,11 @@ def _add_mean(model: ir.Model, forms: TwoForms) -> str:
 
 def _append(
     graph: ir.Graph,
-    namer: ir.Namer,
+    writer: Writer,
     op_type: str,
     operands: Sequence[ir.Value],
     attributes: Sequence[ir.Attr] = (),
 ) -> ir.Value:
-    result = ir.Value(name=namer.value_name("mean_error"))
+    result = ir.Value(name=writer.free_name("mean_error"))
     graph.append(ir.Node("", op_type, operands, attributes, outputs=[result]))
     return result
-
-
-def _constant(graph: ir.Graph, namer: ir.Namer, numbers: Sequence[int]) -> ir.Value:
-    name = namer.value_name("axes")
-    tensor = ir.tensor(np.array(numbers, np.int64), name=name)
-    value = ir.Value(
-        name=name,
-        type=ir.TensorType(ir.DataType.INT64),
-        shape=ir.Shape([len(numbers)]),
-        const_value=tensor,
-    )
-    graph.register_initializer(value)
-    return value
