@@ -19,6 +19,7 @@ PASSES: Mapping[str, str] = {
     "correct-types": "passes.correct_types:CorrectTypes",
     "drop-initializer-inputs": "passes.drop_initializer_inputs:DropInitializerInputs",
     "equalize-channels": "passes.equalize_channels:EqualizeChannels",
+    "fold-extents": "passes.fold_extents:FoldExtents",
     "fold": "passes.fold:Fold",
     "fold-batch-norm": "passes.fold_batch_norm:FoldBatchNorm",
     "infer-dtypes": "passes.infer_dtypes:InferDtypes",

@@ -34,9 +34,10 @@ __all__ = ["InsertQuantizers"]
 class InsertQuantizers(Pass):
     """Quantize activations, weights and biases of the nodes that the plan gives static scales.
 
-    Each quantized value has one QuantizeLinear, and each operand that reads it a DequantizeLinear
-    of its own, which is what runtimes fuse. A bias is int32 with the product of both scales where
-    the target takes that. Factors of a Gemm go into its constants.
+    Each quantized value has one QuantizeLinear, and each operand of a quantized node that reads it
+    a DequantizeLinear of its own, which is what runtimes fuse; nodes in float share one. A bias is
+    int32 with the product of both scales where the target takes that. Factors of a Gemm go into its
+    constants.
     """
 
     name: ClassVar[str] = "insert-quantizers"
@@ -100,22 +101,32 @@ class _Rewriter:
             rule=f"{planned.dtype}, scale {planned.scale:.6g}",
         )
         ir.copy_shape(value, quantized)
+        operands = [quantized, scale, zero]
+        floats = [text for text in planned.readers if self._is_float(text, graph)]
         for text in planned.readers:
-            self._read(text, value, [quantized, scale, zero], dtype)
+            if text not in floats:
+                self._read(text, value, operands, dtype)
+        if floats:
+            self._read_in_float(floats, value, operands, dtype)
+
+    def _is_float(self, text: str, graph: ir.Graph) -> bool:
+        """Whether a reader is a node of a graph that computes in float."""
+        place = place_of(text)
+        node = self._plan.places.get(place.key)
+        planned = self._plan.by_key.get(place.key)
+        is_static = planned is not None and planned.form == "static"
+        return node is not None and node.graph is graph and not is_static
 
     def _read(
         self, text: str, value: ir.Value, operands: list[ir.Value], dtype: ir.DataType
     ) -> None:
+        """Let a quantized node, a node of a body or an output of the graph read a value."""
         place = place_of(text)
         rule = f"for {text}"
         result = (f"{value.name}_dequantized", dtype)
         if place.key in self._plan.places:
             reader = self._plan.places[place.key]
-            parameters, attributes = operands, list[ir.Attr]()
-            if f"{place.key}:1" not in self._plan.by_reader:
-                parameters, attributes = per_channel(
-                    self._writer, self.store, reader, place.position, operands
-                )
+            parameters, attributes = self._parameters(text, operands)
             (read,) = self._writer.before(
                 reader, "DequantizeLinear", parameters, [result], attributes, rule=rule
             )
@@ -126,6 +137,36 @@ class _Rewriter:
             )
             self._replace_output(place.key, place.position, value, read)
         ir.copy_shape(value, read)
+
+    def _read_in_float(
+        self,
+        readers: list[str],
+        value: ir.Value,
+        operands: list[ir.Value],
+        dtype: ir.DataType,
+    ) -> None:
+        """Let nodes that compute in float read a value, dequantized once for all."""
+        found = [self._parameters(text, operands) for text in readers]
+        parameters, attributes = max(found, key=lambda one: len(one[1]))
+        result = (f"{value.name}_dequantized", dtype)
+        rule = f"for {', '.join(readers)}"
+        (read,) = self._writer.behind(
+            operands[0], "DequantizeLinear", parameters, [result], attributes, rule=rule
+        )
+        ir.copy_shape(value, read)
+        for text in readers:
+            place = place_of(text)
+            self._plan.places[place.key].replace_input_with(place.position, read)
+
+    def _parameters(
+        self, text: str, operands: list[ir.Value]
+    ) -> tuple[list[ir.Value], list[ir.Attr]]:
+        """The operands and attributes of the DequantizeLinear before a node."""
+        place = place_of(text)
+        if f"{place.key}:1" in self._plan.by_reader:
+            return operands, []
+        reader = self._plan.places[place.key]
+        return per_channel(self._writer, self.store, reader, place.position, operands)
 
     def _replace_output(self, path: str, index: int, value: ir.Value, read: ir.Value) -> None:
         graph = self._plan.graphs[path]

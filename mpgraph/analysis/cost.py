@@ -45,11 +45,11 @@ class Traffic:
     edges: tuple[Edge, ...] = field(repr=False)
     kernel_overhead: int
 
-    def node_bytes(self, cell: int, dtype: ir.DataType) -> int:
+    def node_cost(self, cell: int, dtype: ir.DataType) -> int:
         """The bytes that the nodes of ``cell`` move when it has ``dtype``."""
         return self.elements[cell] * dtype.bitwidth // 8
 
-    def cast_bytes(self, elements: int, source: ir.DataType, target: ir.DataType) -> int:
+    def cast_cost(self, elements: int, source: ir.DataType, target: ir.DataType) -> int:
         """The cost of one cast of a value of ``elements`` elements, in bytes."""
         return elements * (source.bitwidth + target.bitwidth) // 8 + self.kernel_overhead
 
@@ -99,14 +99,10 @@ def _existing_casts(graph: CellGraph) -> Iterable[tuple[ir.Value, ir.Value]]:
 
 def modelled_bytes(traffic: Traffic, labels: Sequence[ir.DataType]) -> int:
     """The cost in bytes of giving every cell the dtype that ``labels`` holds for it."""
-    widths = {dtype: dtype.bitwidth for dtype in set(labels)}
-    bits = sum(
-        elements * widths[dtype] for elements, dtype in zip(traffic.elements, labels, strict=True)
-    )
-    total = bits // 8
+    total = sum(traffic.node_cost(cell, dtype) for cell, dtype in enumerate(labels))
     for edge in traffic.edges:
         source = labels[edge.producer]
         for target in {labels[cell] for cell in edge.consumers}:
             if target != source:
-                total += traffic.cast_bytes(edge.elements, source, target)
+                total += traffic.cast_cost(edge.elements, source, target)
     return total

@@ -68,15 +68,15 @@ def component_arcs(
     number = {cell: position for position, cell in enumerate(cells)}
     arcs = _Arcs()
     for cell, position in number.items():
-        arcs.charge(_SOURCE, position, traffic.node_bytes(cell, labels[cell]))
-        arcs.charge(position, _SINK, traffic.node_bytes(cell, low))
+        arcs.charge(_SOURCE, position, traffic.node_cost(cell, labels[cell]))
+        arcs.charge(position, _SINK, traffic.node_cost(cell, low))
     helper = len(cells)
     for edge in edges:
         source = labels[edge.producer]
         producer = number.get(edge.producer, _SOURCE if source == low else _SINK)
         takes_low = [cell for cell in edge.consumers if cell in number or labels[cell] == low]
         if takes_low:
-            arcs.charge(helper, producer, traffic.cast_bytes(edge.elements, source, low))
+            arcs.charge(helper, producer, traffic.cast_cost(edge.elements, source, low))
             for cell in takes_low:
                 arcs.forbid(number.get(cell, _SOURCE), helper)
             helper += 1
@@ -84,12 +84,12 @@ def component_arcs(
             keeps = [cell for cell in edge.consumers if labels[cell] == kept]
             if source != kept and producer >= 0 and any(cell not in number for cell in keeps):
                 # The cast is certain; only what it reads depends on the producer.
-                arcs.charge(_SOURCE, producer, traffic.cast_bytes(edge.elements, source, kept))
-                arcs.charge(producer, _SINK, traffic.cast_bytes(edge.elements, low, kept))
+                arcs.charge(_SOURCE, producer, traffic.cast_cost(edge.elements, source, kept))
+                arcs.charge(producer, _SINK, traffic.cast_cost(edge.elements, low, kept))
                 continue
             differs = producer if source == kept else _SOURCE
             other = low if source == kept else source
-            arcs.charge(differs, helper, traffic.cast_bytes(edge.elements, other, kept))
+            arcs.charge(differs, helper, traffic.cast_cost(edge.elements, other, kept))
             for cell in keeps:
                 arcs.forbid(helper, number.get(cell, _SINK))
             helper += 1

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mpgraph import ir
-from mpgraph.quant import PlannedActivation
+from mpgraph.quant import PlannedActivation, PlannedWeight
 from mpgraph.quant.tuning import add_switches
 from mpgraph.runtime import DataSet, create_session, run
 from mpgraph.runtime.compare import for_session
@@ -79,6 +79,7 @@ class RoundingTrial:
         model: The model, which is not changed.
         parts: Activations that are rounded together, by the number of their switch.
         exact: Its outputs.
+        weights: How the weights of their readers are rounded with them.
 
     Raises:
         VerificationError: onnxruntime does not load it.
@@ -89,9 +90,10 @@ class RoundingTrial:
         model: ir.Model,
         parts: Sequence[Collection[PlannedActivation]],
         exact: ExactOutputs,
+        weights: Iterable[PlannedWeight] = (),
     ) -> None:
         copy = ir.clone(model)
-        self._names = add_switches(copy, parts)
+        self._names = add_switches(copy, parts, weights)
         self._session = create_session(copy)
         self._exact = exact
 

@@ -29,7 +29,8 @@ _REFINE = "refine-accuracy{{tolerance={tolerance}}}"
 CONVERT_WITH_DATA = f"{_PREPARE},measure,{_NARROW},{_REFINE},place-casts,{APPLY}"
 """The main job, with evidence measured on data."""
 
-_MERGE, _CALIBRATE = "merge-biases,clip-hard-sigmoids", "calibrate{{force={allow_slow}}}"
+_MERGE = "fold-extents,merge-biases,clip-hard-sigmoids"
+_CALIBRATE = "calibrate{{force={allow_slow}}}"
 _DECIDE = (
     f"{_MERGE},equalize-channels,capture-activations,smooth-activations,measure-quantization,"
     f"{_CALIBRATE},"

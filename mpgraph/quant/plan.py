@@ -27,6 +27,8 @@ class QuantizationPlan:
         warnings: Sentences for the user.
         places: Every node by its key, for the passes that carry the plan out; no part of its text.
         graphs: Every graph by its path, likewise.
+        gains: The time that nodes with static scales save by the target's constants, by key,
+            likewise.
     """
 
     nodes: tuple[PlannedNode, ...] = ()
@@ -35,6 +37,7 @@ class QuantizationPlan:
     warnings: tuple[str, ...] = ()
     places: Mapping[str, ir.Node] = field(default_factory=dict, compare=False, repr=False)
     graphs: Mapping[str, ir.Graph] = field(default_factory=dict, compare=False, repr=False)
+    gains: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def quantizable(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mpgraph import ir
 from mpgraph.targets.device import cpu_features
+from mpgraph.targets.kernel_times import CPU_TIMES, KernelTimes
 from mpgraph.targets.target import Target
 
 __all__ = ["QuantizationRules", "quantization_rules"]
@@ -56,9 +57,8 @@ class QuantizationRules:
         zero_points: Whether zero points other than the middle are allowed.
         quantizes_bias: Whether a bias is int32 with the scale of the products.
         per_axis_matmul: Whether a MatMul weight may have one scale per column.
-        bytes_per_product: The time that one multiplication saves in 8 bits, in bytes of memory
-            traffic; None where nodes are quantized whatever the conversions around them cost.
-        carriers_as_slow: Whether carriers take as long on quantized numbers as on floats.
+        times: What its kernels take; None where memory traffic is all that is known.
+        quantizes_all: Whether anchors are quantized whatever the conversions around them cost.
         slow_single_channel: Whether a Conv of one input or output channel is slower in 8 bits.
         fuses_float: Whether it fuses element-wise operators with float operators around them.
         missing: Why quantized activations gain nothing here; empty where they do.
@@ -80,8 +80,8 @@ class QuantizationRules:
     zero_points: bool = True
     quantizes_bias: bool = True
     per_axis_matmul: bool = True
-    bytes_per_product: float | None = None
-    carriers_as_slow: bool = False
+    times: KernelTimes | None = None
+    quantizes_all: bool = True
     slow_single_channel: bool = False
     fuses_float: bool = False
     missing: str = ""
@@ -133,12 +133,8 @@ def _cpu(_target: Target) -> QuantizationRules:
         dynamic=frozenset(["Gemm", "MatMul"]),
         recurrent=frozenset(["LSTM"]),
         weights=frozenset(["Gemm", "MatMul"]),
-        # MatMul 256 x 1024 x 1024, one thread, VNNI: 3.75 ms in float32, 0.63 ms in 8 bits: 12 ps
-        # a product; at the 20 GB/s that kernels are priced by, 0.23 bytes.
-        bytes_per_product=0.23,
-        # QLinearAdd and QLinearMul dequantize and quantize again: 0.10 ms a node in a model where
-        # Add and Mul take 0.05 ms.
-        carriers_as_slow=True,
+        times=CPU_TIMES,
+        quantizes_all=False,
         # 16 filters of 256 over a waveform: 8 ms in float32, 29 ms in 8 bits, which gathers single
         # elements; 8 channels to 1, 5 x 5: 3 ms and 8 ms.
         slow_single_channel=True,

@@ -8,7 +8,7 @@ import pytest
 import models
 from mpgraph import ir
 from mpgraph.calibration import ExactOutputs, RoundingTrial
-from mpgraph.quant import PlannedActivation
+from mpgraph.quant import PlannedActivation, PlannedWeight
 from mpgraph.runtime import create_session, input_specs, load_data, run
 from tests.passes.test_contract import node_set
 from tests.pipelines import state
@@ -122,3 +122,18 @@ def test_exact_outputs_measure_any_variant():
     found = run(create_session(other), feed)
     expected = max(relative(3 * X, found["y"]), relative(np.tanh(2 * X), found["z"]))
     assert exact.error(create_session(other)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_weights_of_readers_are_rounded_with_what_they_read():
+    weight = np.array([[1.0, 0.26], [-0.3, 2.0], [0.7, -0.1], [0.4, 0.9]], np.float32)
+    one = build("g (float[2,4] x) => (float[2,2] y) { y = MatMul (x, w) }", w=weight)
+    exact = ExactOutputs(one, load_data([{"x": X}], input_specs(one)), 1)
+    fine = PlannedActivation("main", "x", "int8", 0.125, 0, ("main#0:0",))
+    assert np.array_equal(left(X, 0.125), X)
+    planned = PlannedWeight("main#0:1", "w", "int8", 4, True, True, 1, None)
+    scale = np.abs(weight).max(axis=0) / 7
+    expected = relative(X @ weight, X @ (np.rint(weight / scale) * scale))
+    assert RoundingTrial(one, [[fine]], exact).error([0]) < 1e-9
+    tried = RoundingTrial(one, [[fine]], exact, [planned])
+    assert tried.error([]) < 1e-9
+    assert tried.error([0]) == pytest.approx(expected, rel=1e-3)

@@ -16,7 +16,7 @@ HARMFUL = "third"
 
 
 def convolutions(count=6, harmful=2):
-    """Convolutions of 8 channels; one has weights of channel 0, which is always 0, that are large.
+    """Convolutions of 16 channels; one has weights of channel 0, which is always 0, that are large.
 
     In 8 bits with a scale per output channel, nothing is left of its other weights.
     """
@@ -25,7 +25,7 @@ def convolutions(count=6, harmful=2):
     lines, value, weights = [], "x", {}
     for index in range(count):
         result = "y" if index == count - 1 else f"v{index}"
-        weight = generator.normal(size=(8, 8, 3, 3)).astype(np.float32) / 8
+        weight = generator.normal(size=(16, 16, 3, 3)).astype(np.float32) / 12
         if index + 1 == harmful:
             weight[0] = 0
         if index == harmful:
@@ -37,7 +37,7 @@ def convolutions(count=6, harmful=2):
             lines.append(f"{result} = Relu ({made})")
         value = result
     model = build(
-        "g (float[1,8,12,12] x) => (float[1,8,12,12] y) {" + "\n".join(lines) + "}", **weights
+        "g (float[1,16,12,12] x) => (float[1,16,12,12] y) {" + "\n".join(lines) + "}", **weights
     )
     convs = [node for node in ir.nodes(model) if node.op_type == "Conv"]
     for node, name in zip(convs, names, strict=True):

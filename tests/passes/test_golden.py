@@ -235,7 +235,22 @@ def products():
         w=numbers.reshape(32, 32),
         v=numbers[:768].reshape(24, 32),
         b=np.ones(24, np.float32),
-        table=np.tile(numbers, 16).reshape(512, 32),
+        table=np.tile(numbers, 64).reshape(2048, 32),
+    )
+
+
+def halved():
+    """The offset of a Slice comes from an extent that is known, beside one that is not."""
+    return build(
+        """g (float[n,6] x) => (float[n,3] y) {
+            shape = Shape (x)
+            width = Gather (shape, one)
+            half = Div (width, two)
+            y = Slice (x, zero, half, one)
+        }""",
+        one=np.array([1], np.int64),
+        two=np.array([2], np.int64),
+        zero=np.array([0], np.int64),
     )
 
 
@@ -655,6 +670,7 @@ CASES = [
         policy="int8_weight_from_float32",
         target="cpu",
     ),
+    Case("fold-extents", "halved", halved),
     Case("merge-biases", "products", biased_products, policy=INT8, target="cpu"),
     Case(
         "capture-activations",

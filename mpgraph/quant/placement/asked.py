@@ -33,7 +33,7 @@ def asked_values(
     """
     names = {value.name for value in computed_floats(model, flow) if value.name}
     every = _Every("", Observer(), {}, known=names)
-    rules = replace(quantization_rules(target), bytes_per_product=None)
+    rules = replace(quantization_rules(target), quantizes_all=True)
     plan = decide(model, flow, resolutions, target, every, force=force, rules=rules)
     quantized = (one.value for one in plan.activations if one.value in names)
     return tuple(dict.fromkeys((*quantized, *every.asked)))

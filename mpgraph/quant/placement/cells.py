@@ -9,6 +9,7 @@ from mpgraph import ir
 from mpgraph.analysis.cost import Edge
 from mpgraph.quant.placement.clipped import clipped
 from mpgraph.quant.placement.demand import Demand
+from mpgraph.quant.placement.prices import Price, Prices
 from mpgraph.quant.placement.roles import Role
 
 __all__ = ["FIXED_FLOAT", "FIXED_QUANTIZED", "FLOAT", "QUANTIZED", "Cells", "Region"]
@@ -33,6 +34,7 @@ class Region:
         carriers: The free nodes that take and give quantized numbers.
         anchors: The nodes that multiply quantized operands; the others would save less than the
             conversions around them cost.
+        gains: The time that they save, by the prices of the target, where it has some.
     """
 
     readers: dict[ir.Value, list[tuple[ir.Node, int]]] = field(default_factory=dict)
@@ -41,13 +43,14 @@ class Region:
     sources: dict[ir.Value, ir.Value] = field(default_factory=dict)
     carriers: list[Role] = field(default_factory=list)
     anchors: set[ir.Node] = field(default_factory=set)
+    gains: dict[ir.Node, int] = field(default_factory=dict)
 
 
 class Cells:
     """Cells for the cut: one per free node, one per free result of an anchor.
 
     Attributes:
-        elements: The elements that each cell moves.
+        costs: What the nodes of each cell cost.
         multiplying: The cells of nodes that multiply.
     """
 
@@ -55,16 +58,16 @@ class Cells:
         self,
         graph: ir.Graph,
         roles: Mapping[ir.Node, Role],
-        counts: Mapping[ir.Value, int],
         demand: Demand,
-        savings: Mapping[ir.Node, int],
+        anchors: Mapping[ir.Node, Price | None],
+        prices: Prices,
     ) -> None:
         self._graph = graph
         self._roles = roles
-        self._counts = counts
         self._demand = demand
-        self._savings = savings
-        self.elements: list[int] = [0, 0]
+        self._priced = anchors
+        self._prices = prices
+        self.costs: list[Price] = [Price(0, 0), Price(0, 0)]
         self.multiplying: set[int] = {FIXED_QUANTIZED}
         self._anchors: dict[ir.Node, int] = {}
         self._own: dict[ir.Node, int] = {}
@@ -84,19 +87,19 @@ class Cells:
         if role.kind == "clipper":
             self._add_clipper(node)
             return
-        touched = [*(node.inputs[index] for index in role.operands), *node.outputs]
-        computes = role.kind == "carrier" or node.op_type in ("MaxPool", "Resize")
-        saves = not computes or not self._demand.rules.carriers_as_slow
-        moved = sum(self._counts.get(value, 1) for value in touched if value is not None)
-        cell = self._new(moved if saves else 0)
+        if role.kind == "carrier":
+            cell = self._new(self._prices.carrier(node, role.operands))
+        else:
+            cell = self._new(self._prices.mover(node))
         self._own[node] = cell
         for value in node.outputs:
             self._results[value] = cell
 
     def _anchor(self, node: ir.Node) -> int:
-        if node not in self._savings:
+        price = self._priced.get(node)
+        if price is None:
             return FIXED_QUANTIZED
-        cell = self._new(self._savings[node])
+        cell = self._new(price)
         self.multiplying.add(cell)
         return cell
 
@@ -106,7 +109,7 @@ class Cells:
             return anchor
         if not role.may_quantize_result or not self._demand.may_round(clipped(node)):
             return FIXED_FLOAT
-        return self._new(self._counts.get(node.outputs[0], 1))
+        return self._new(self._prices.result(node.outputs[0]))
 
     def _add_clipper(self, node: ir.Node) -> None:
         """A Relu or Clip that alone reads the result of another node is part of that node."""
@@ -119,9 +122,9 @@ class Cells:
             self._results[node.outputs[0]] = self._results[value]
             self._inside.add(value)
 
-    def _new(self, elements: int) -> int:
-        self.elements.append(elements)
-        return len(self.elements) - 1
+    def _new(self, price: Price) -> int:
+        self.costs.append(price)
+        return len(self.costs) - 1
 
     def _values(self) -> Iterator[ir.Value]:
         """The values that may become quantized: floats that are not so already."""
@@ -144,13 +147,13 @@ class Cells:
         return found
 
     def edges(self) -> Iterator[Edge]:
-        """Every value that can be quantized, with its producer and takers."""
+        """Every value that can be quantized: what converting it costs, its producer and takers."""
         for value in self._values():
             takers = {cell for _, _, cell in self._takers(value)}
             if value.is_graph_output():
                 takers.add(FIXED_FLOAT)
             producer = self._results.get(value, FIXED_FLOAT)
-            yield Edge(self._counts.get(value, 1), producer, tuple(sorted(takers)))
+            yield Edge(self._prices.conversion(value), producer, tuple(sorted(takers)))
 
     def region(self, found: Sequence[ir.DataType]) -> Region:
         """The quantized values under a labelling."""
@@ -159,6 +162,9 @@ class Cells:
         for node, cell in self._anchors.items():
             if labels[cell] == QUANTIZED:
                 region.anchors.add(node)
+                price = self._priced.get(node)
+                if price is not None:
+                    region.gains[node] = price.floats - price.integers
             else:
                 # Only what is computed on quantized numbers writes them at no cost.
                 labels[self._results[node.outputs[0]]] = FLOAT

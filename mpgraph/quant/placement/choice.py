@@ -17,7 +17,7 @@ from mpgraph.schema import integer
 
 __all__ = ["Choice", "choose"]
 
-_FEW = 1 << 14
+_FEW = 1 << 16
 """Elements of a table below which four more kernels cost more than the bytes they save."""
 
 _CAPTURED = "a body reads activations of the graph around it"

@@ -80,6 +80,7 @@ class _Planner:
     weights: list[PlannedWeight] = field(default_factory=list)
     places: dict[str, ir.Node] = field(default_factory=dict)
     graphs: dict[str, ir.Graph] = field(default_factory=dict)
+    gains: dict[str, int] = field(default_factory=dict)
     fallbacks: Fallbacks = field(default_factory=Fallbacks)
 
     def plan_graph(self, scope: ir.GraphScope, counts: Mapping[ir.Value, int]) -> None:
@@ -99,8 +100,14 @@ class _Planner:
             if choice.form == "static":
                 groups.setdefault(choice.mode, {})[node] = candidate
         overhead = self.target.kernel_overhead_bytes
+        recurrent = list(plan_recurrent(scope.graph, keys, self.demand))
+        found = [choice.form for _, choice in chosen.values()]
+        found += [planned.form for planned, _ in recurrent]
+        alone = set(found) <= {"float", "static"}
         regions = {
-            mode: find_region(scope.graph, mode, anchors, self.demand, counts, overhead)
+            mode: find_region(
+                scope.graph, mode, anchors, self.demand, counts, overhead, alone=alone
+            )
             for mode, anchors in groups.items()
         }
         for node, (candidate, given) in chosen.items():
@@ -111,7 +118,7 @@ class _Planner:
             self.fallbacks.note(candidate.mode, choice)
             if choice.form not in ("static", "float"):
                 self._add_weight(candidate, choice, keys[node])
-        for planned, weights in plan_recurrent(scope.graph, keys, self.demand):
+        for planned, weights in recurrent:
             self.nodes.append(planned)
             self.weights.extend(weights)
         for mode, region in regions.items():
@@ -126,6 +133,7 @@ class _Planner:
             tuple(self.fallbacks.warnings()),
             self.places,
             self.graphs,
+            self.gains,
         )
 
     def _choose(self, candidate: Candidate) -> Choice:
@@ -177,6 +185,8 @@ class _Planner:
             if node not in region.anchors:
                 continue
             self._add_weight(candidate, Choice("static", candidate.mode, ""), keys[node])
+            if node in region.gains:
+                self.gains[keys[node]] = region.gains[node]
         for role in region.carriers:
             reason = f"{self.target.name} hands quantized numbers through {role.node.op_type}"
             choice = Choice("static", mode, reason)

@@ -10,6 +10,7 @@ these (`mpgraph.analysis.cut`), with ``uint8`` standing for quantized.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from mpgraph import ir
 from mpgraph.analysis import Traffic, place
@@ -24,8 +25,8 @@ from mpgraph.quant.placement.cells import (
 )
 from mpgraph.quant.placement.demand import Candidate, Demand
 from mpgraph.quant.placement.idle import without_idle
+from mpgraph.quant.placement.prices import Price, prices_of
 from mpgraph.quant.placement.roles import find_roles
-from mpgraph.quant.placement.savings import anchor_savings
 
 __all__ = ["Region", "find_region"]
 
@@ -37,6 +38,8 @@ def find_region(
     demand: Demand,
     counts: Mapping[ir.Value, int],
     overhead: int,
+    *,
+    alone: bool = True,
 ) -> Region:
     """Choose the values of one graph that are held as numbers of one format.
 
@@ -47,24 +50,44 @@ def find_region(
         demand: What decides.
         counts: How many elements each value holds.
         overhead: Cost of one more kernel on the target, in bytes.
+        alone: Whether nothing else of the graph is quantized; then the anchors are, also where
+            none of them gains.
     """
     roles = {role.node: role for role in find_roles(graph, mode, anchors, demand)}
 
-    def found(savings: Mapping[ir.Node, int]) -> Region:
-        return _place(Cells(graph, roles, counts, demand, savings), overhead)
+    prices = prices_of(demand, counts, overhead)
 
-    region = found(anchor_savings(anchors, demand, counts))
-    if region.anchors or not anchors or demand.kept:
+    def found(priced: Mapping[ir.Node, Price | None]) -> Region:
+        return _place(Cells(graph, roles, demand, priced, prices))
+
+    region = found({node: prices.product(candidate) for node, candidate in anchors.items()})
+    if region.anchors or not anchors or demand.kept or not alone:
         return region
     # Where no node gains, the smaller file is all that is asked for.
     return found({})
 
 
-def _place(cells: Cells, overhead: int) -> Region:
-    start = [FLOAT] * len(cells.elements)
+@dataclass(frozen=True)
+class _Costs(Traffic):
+    """What a labelling costs by the prices of a target."""
+
+    nodes: tuple[Price, ...]
+
+    def node_cost(self, cell: int, dtype: ir.DataType) -> int:
+        """What the nodes of a cell cost when it has a label."""
+        price = self.nodes[cell]
+        return price.integers if dtype == QUANTIZED else price.floats
+
+    def cast_cost(self, elements: int, source: ir.DataType, target: ir.DataType) -> int:
+        """What converting a value costs, which its edge holds."""
+        return elements
+
+
+def _place(cells: Cells) -> Region:
+    start = [FLOAT] * len(cells.costs)
     start[FIXED_QUANTIZED] = QUANTIZED
-    allowed = [frozenset({FLOAT, QUANTIZED})] * len(cells.elements)
+    allowed = [frozenset({FLOAT, QUANTIZED})] * len(cells.costs)
     allowed[FIXED_FLOAT], allowed[FIXED_QUANTIZED] = frozenset({FLOAT}), frozenset({QUANTIZED})
-    traffic = Traffic(tuple(cells.elements), tuple(cells.edges()), overhead)
+    traffic = _Costs((), tuple(cells.edges()), 0, tuple(cells.costs))
     labels = place(traffic, start, allowed)
     return cells.region(without_idle(labels, traffic.edges, QUANTIZED, cells.multiplying))

@@ -9,21 +9,30 @@ __all__ = ["spared_parts"]
 _TRIES = 5
 """How often the sum that is allowed is halved at most."""
 
+_LEAST = 0.05
+"""What a part is worth that gains nothing, beside the best: it may stand between some that do."""
+
 
 def spared_parts(
-    error: Callable[[Collection[int]], float], count: int, limit: float, *, tolerated: float = 0.0
+    error: Callable[[Collection[int]], float],
+    count: int,
+    limit: float,
+    *,
+    tolerated: float = 0.0,
+    gains: Sequence[float] | None = None,
 ) -> Mapping[int, float]:
     """The parts to leave in float, each with the error of the outputs when it alone is rounded.
 
-    Energies of independent errors add up. So parts are rounded in the order of their own, the least
-    first, as long as the sum stays below the limit; where parts do more together than that, the sum
-    is allowed half as much, and half of it again.
+    Energies of independent errors add up. So parts are rounded in the order of their own error over
+    what they gain, the least first, as long as the sum stays below the limit; where parts do more
+    together than that, the sum is allowed half as much, and half of it again.
 
     Args:
         error: Measures the relative squared error of the outputs when the given parts are rounded.
         count: How many parts there are.
         limit: What it may be.
         tolerated: What it may be when all are rounded, if that is more.
+        gains: What rounding each part is worth; by default all are worth the same.
 
     Returns:
         The parts; none where all of them can be rounded.
@@ -32,7 +41,11 @@ def spared_parts(
     if error(parts) <= max(limit, tolerated):
         return {}
     alone = [error([part]) for part in parts]
-    order = sorted(parts, key=lambda part: alone[part])
+    highest = max(gains, default=0) if gains is not None else 0
+    worth = [1.0] * count
+    if gains is not None and highest > 0:
+        worth = [max(gain / highest, _LEAST) for gain in gains]
+    order = sorted(parts, key=lambda part: alone[part] / worth[part])
     allowed = limit
     rounded = _affordable(order, alone, allowed)
     for _ in range(_TRIES):
@@ -44,11 +57,10 @@ def spared_parts(
 
 
 def _affordable(order: Sequence[int], alone: Sequence[float], allowed: float) -> set[int]:
-    """The first parts whose errors add up to what is allowed."""
+    """The parts, in order, whose errors add up to what is allowed, without those beyond it."""
     chosen, total = set(), 0.0
     for part in order:
-        total += alone[part]
-        if total > allowed:
-            break
-        chosen.add(part)
+        if total + alone[part] <= allowed:
+            total += alone[part]
+            chosen.add(part)
     return chosen

@@ -1,33 +1,39 @@
-"""Switches in a copy of a model: what an activation loses by quantization, or the activation."""
+"""Switches in a copy of a model: what a value loses by quantization, or the value."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from mpgraph import ir
 from mpgraph.analysis import infer_types
 from mpgraph.quant.places import place_of
-from mpgraph.quant.planned import PlannedActivation
-from mpgraph.quant.rewriting import Writer
+from mpgraph.quant.planned import PlannedActivation, PlannedWeight
+from mpgraph.quant.rewriting import WeightStore, Writer
 
 __all__ = ["add_switches"]
 
-_PASS = "rounding-trial"
+_PASS, _RULE = "rounding-trial", "a trial"
 
 
-def add_switches(model: ir.Model, parts: Sequence[Collection[PlannedActivation]]) -> list[str]:
+def add_switches(
+    model: ir.Model,
+    parts: Sequence[Collection[PlannedActivation]],
+    weights: Iterable[PlannedWeight] = (),
+) -> list[str]:
     """Add a bool input for each part; where it is true, its activations are rounded.
 
-    An activation that is not float32, or of a body of a function, is left as it is.
+    So are the weights of the nodes that read them. An activation that is not float32, or of a body
+    of a function, is left as it is.
 
     Args:
         model: The model, which is changed.
         parts: Activations that are rounded together.
+        weights: How the weights of their readers are rounded; others stay as they are.
 
     Returns:
         The names of the inputs.
     """
-    return _Rounder(model).add(parts)
+    return _Rounder(model, weights).add(parts)
 
 
 class _Rounder:
@@ -35,11 +41,16 @@ class _Rounder:
 
     Args:
         model: The model that gets them.
+        weights: How constants are rounded.
     """
 
-    def __init__(self, model: ir.Model) -> None:
+    def __init__(self, model: ir.Model, weights: Iterable[PlannedWeight]) -> None:
         self._model = model
         self._writer = Writer(model, _PASS)
+        self._store = WeightStore(self._writer)
+        self._weights: dict[str, list[PlannedWeight]] = {}
+        for weight in weights:
+            self._weights.setdefault(place_of(weight.reader).key, []).append(weight)
         self._flow = infer_types(model)
         scopes = [scope for scope in ir.graphs(model) if scope.function is None]
         self._graphs = {scope.path: scope.graph for scope in scopes}
@@ -69,20 +80,31 @@ class _Rounder:
         if value is None or graph is None or self._flow.dtype(value) != ir.DataType.FLOAT:
             return
         rounded, exact = self._rounded(value, planned), self._branch(ir.node("Identity", [value]))
-        (seen,) = self._writer.behind(
-            value,
-            "If",
-            [switch],
-            [(f"{value.name}_seen", ir.DataType.FLOAT)],
-            [ir.AttrGraph("then_branch", rounded), ir.AttrGraph("else_branch", exact)],
-            rule="a trial",
-        )
+        attributes = [ir.AttrGraph("then_branch", rounded), ir.AttrGraph("else_branch", exact)]
+        result = (f"{value.name}_seen", ir.DataType.FLOAT)
+        (seen,) = self._writer.behind(value, "If", [switch], [result], attributes, rule=_RULE)
         for text in planned.readers:
             place = place_of(text)
             if place.key in self._nodes:
                 self._nodes[place.key].replace_input_with(place.position, seen)
+                for weight in self._weights.pop(place.key, ()):
+                    self._round_weight(self._nodes[place.key], weight, switch)
             elif place.key in self._graphs:
                 self._graphs[place.key].outputs[place.position] = seen
+
+    def _round_weight(self, node: ir.Node, planned: PlannedWeight, switch: ir.Value) -> None:
+        index = place_of(planned.reader).position
+        value, graph = node.inputs[index], node.graph
+        if value is None or graph is None or self._flow.dtype(value) != ir.DataType.FLOAT:
+            return
+        stored = self._store.store(graph, value, planned, ir.DataType.FLOAT)
+        operands = [stored.values, stored.scale, stored.zero_point]
+        rounded = self._branch(ir.Node("", "DequantizeLinear", operands, stored.attributes))
+        exact = self._branch(ir.node("Identity", [value]))
+        attributes = [ir.AttrGraph("then_branch", rounded), ir.AttrGraph("else_branch", exact)]
+        result = (f"{value.name}_seen", ir.DataType.FLOAT)
+        (seen,) = self._writer.before(node, "If", [switch], [result], attributes, rule=_RULE)
+        node.replace_input_with(index, seen)
 
     def _rounded(self, value: ir.Value, planned: PlannedActivation) -> ir.Graph:
         """What is left of a value after quantization."""

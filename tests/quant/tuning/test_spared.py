@@ -48,6 +48,13 @@ def test_parts_that_do_more_together_are_spared_further():
     assert 1 < len(spared) < 9
 
 
+def test_parts_that_gain_more_for_their_error_are_rounded_first():
+    errors = Errors([6e-4, 5e-4, 3e-4])
+    assert spared_parts(errors, 3, 1e-3).keys() == {0}
+    assert spared_parts(errors, 3, 1e-3, gains=[9.0, 1.0, 1.0]).keys() == {1}
+    assert spared_parts(errors, 3, 1e-3, gains=[0.0, 0.0, 0.0]).keys() == {0}
+
+
 def test_an_infinite_error_spares_its_part():
     assert spared_parts(Errors([0.0, float("inf")]), 2, 1e-3) == {1: float("inf")}
 
