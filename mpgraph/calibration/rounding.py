@@ -7,7 +7,7 @@ was computed. A trial costs a run then, not a model that is built and optimised.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -71,15 +71,15 @@ class ExactOutputs:
 
 
 class RoundingTrial:
-    """A model whose activations can be rounded or not.
+    """A model whose activations, and weights, can be rounded or not.
 
     Left out are activations that are not float32, or of a body of a function.
 
     Args:
         model: The model, which is not changed.
-        parts: Activations that are rounded together, by the number of their switch.
+        activations: Those that are rounded together, by the number of their switch.
+        weights: Likewise.
         exact: Its outputs.
-        weights: How the weights of their readers are rounded with them.
 
     Raises:
         VerificationError: onnxruntime does not load it.
@@ -88,20 +88,26 @@ class RoundingTrial:
     def __init__(
         self,
         model: ir.Model,
-        parts: Sequence[Collection[PlannedActivation]],
+        activations: Sequence[Collection[PlannedActivation]],
+        weights: Sequence[Collection[PlannedWeight]],
         exact: ExactOutputs,
-        weights: Iterable[PlannedWeight] = (),
     ) -> None:
         copy = ir.clone(model)
-        self._names = add_switches(copy, parts, weights)
+        self._switches = add_switches(copy, activations, weights)
         self._session = create_session(copy)
         self._exact = exact
 
-    def error(self, parts: Iterable[int]) -> float:
-        """The error of ``ExactOutputs`` when some parts are rounded."""
-        chosen = {self._names[part] for part in parts}
-        switches = {name: np.array(name in chosen) for name in self._names}
-        return self._exact.error(self._session, switches)
+    def activations_error(self, parts: Collection[int]) -> float:
+        """The error of ``ExactOutputs`` when some parts of the activations are rounded."""
+        return self._error([self._switches.activations[part] for part in parts])
+
+    def weights_error(self, parts: Collection[int]) -> float:
+        """The error of ``ExactOutputs`` when some parts of the weights are rounded."""
+        return self._error([self._switches.weights[part] for part in parts])
+
+    def _error(self, chosen: Collection[str]) -> float:
+        names = (*self._switches.activations, *self._switches.weights)
+        return self._exact.error(self._session, {one: np.array(one in chosen) for one in names})
 
 
 def _outputs(session: InferenceSession, feed: Mapping[str, Any]) -> list[Array]:

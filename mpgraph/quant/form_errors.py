@@ -50,8 +50,8 @@ class HarmfulParts:
     """What the outputs of a model do not bear to be quantized.
 
     Attributes:
-        errors: For an activation, or a recurrent node, the squared error of the worst output over
-            its energy when it alone is quantized.
+        errors: For an activation, or a node with weights, the squared error of the worst output
+            over its energy when it alone is quantized.
     """
 
     until_modified: ClassVar[bool] = True

@@ -49,8 +49,8 @@ def test_each_inserted_node_is_accounted_for_once():
     ]
     assert account.outcomes["fused"] + account.outcomes["edge"] == len(account.quantizers)
     assert account.kernels["QLinearConv"] > account.kernels["QLinearAdd"] > 0
-    (edge,) = [one for one in account.quantizers if one.outcome == "edge"]
-    assert edge.op_type == "QuantizeLinear", "only the image enters in float"
+    edges = [one.op_type for one in account.quantizers if one.outcome == "edge"]
+    assert edges == ["QuantizeLinear", "DequantizeLinear"], "the image, and what the head reads"
 
 
 def test_what_is_forced_is_left_over_with_the_reason():

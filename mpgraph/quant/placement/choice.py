@@ -111,6 +111,7 @@ def _static(candidate: Candidate, demand: Demand) -> Choice:
         or _without_range(candidate, demand)
         or _behind_clip(candidate, demand)
         or _read_by_body(node, demand)
+        or demand.harm(node)
     )
     if problem:
         return _float(candidate, problem)

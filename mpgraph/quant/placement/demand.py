@@ -28,7 +28,7 @@ class Demand:
         calibration: The ranges of activations; None without data.
         opset: The version of the default domain that the model imports; None where it imports none.
         force: Whether quantization that only loses time on the target is carried out too.
-        harmful: Activations and recurrent nodes that the outputs do not bear to be quantized, with
+        harmful: Activations and nodes that the outputs do not bear to be quantized, with
             the error.
         kept: Nodes that stay in float whatever their policy says, with the reason.
         constants: Constants behind values, filled as they are asked for.
@@ -76,6 +76,12 @@ class Demand:
     def may_round(self, value: ir.Value) -> bool:
         """Whether a value may be quantized for the sake of nodes that do not multiply."""
         return value not in self.harmful and self.has_range(value)
+
+    def harm(self, node: ir.Node) -> str:
+        """Why the outputs do not bear a node with int8 weights; empty where they do."""
+        if node not in self.harmful or self.forces(node):
+            return ""
+        return f"its int8 weights cost the outputs {self.harmful[node]:.2g} of their energy"
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,10 @@ class Price:
     floats: int
     integers: int
 
+    def weighed(self, worth: float) -> Price:
+        """The price where a node takes so many times as long in float."""
+        return Price(round(self.floats * worth), self.integers)
+
 
 class Prices(Protocol):
     """What everything costs, in a unit that all of one kind share."""

@@ -56,9 +56,7 @@ def _problem(node: ir.Node, mode: QuantizationMode, demand: Demand) -> str:
         constant = demand.constant(node.inputs[index])
         if constant is None or len(constant.shape) != 3 or constant.tensor.size == 0:
             return "its weights are not constant"
-    if node in demand.harmful and not demand.forces(node):
-        return f"its int8 weights cost the outputs {demand.harmful[node]:.2g} of their energy"
-    return ""
+    return demand.harm(node)
 
 
 def _weights(

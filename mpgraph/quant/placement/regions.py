@@ -30,6 +30,9 @@ from mpgraph.quant.placement.roles import find_roles
 
 __all__ = ["Region", "find_region"]
 
+_STEP = 1.25
+"""By how much more float is said to take, until a node that gains nothing is quantized."""
+
 
 def find_region(
     graph: ir.Graph,
@@ -50,21 +53,25 @@ def find_region(
         demand: What decides.
         counts: How many elements each value holds.
         overhead: Cost of one more kernel on the target, in bytes.
-        alone: Whether nothing else of the graph is quantized; then the anchors are, also where
-            none of them gains.
+        alone: Whether nothing else of the graph is quantized; then the anchors that lose least
+            are, also where none of them gains.
     """
     roles = {role.node: role for role in find_roles(graph, mode, anchors, demand)}
-
     prices = prices_of(demand, counts, overhead)
+    priced = {node: prices.product(candidate) for node, candidate in anchors.items()}
 
-    def found(priced: Mapping[ir.Node, Price | None]) -> Region:
-        return _place(Cells(graph, roles, demand, priced, prices))
+    def found(worth: float) -> Region:
+        weighed = {node: price and price.weighed(worth) for node, price in priced.items()}
+        return _place(Cells(graph, roles, demand, weighed, prices))
 
-    region = found({node: prices.product(candidate) for node, candidate in anchors.items()})
-    if region.anchors or not anchors or demand.kept or not alone:
+    region, worth = found(1), 1.0
+    if not anchors or demand.kept or not alone:
         return region
     # Where no node gains, the smaller file is all that is asked for.
-    return found({})
+    while not region.anchors:
+        worth *= _STEP
+        region = found(worth)
+    return region
 
 
 @dataclass(frozen=True)

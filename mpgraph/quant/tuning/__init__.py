@@ -14,7 +14,7 @@ from mpgraph.quant.tuning.products import Product, find_products
 from mpgraph.quant.tuning.rows import ActivationRows, Rows
 from mpgraph.quant.tuning.smoothing import smoothing_factors
 from mpgraph.quant.tuning.spared import spared_parts
-from mpgraph.quant.tuning.switches import add_switches
+from mpgraph.quant.tuning.switches import Switches, add_switches
 
 __all__ = [
     "Absorber",
@@ -23,6 +23,7 @@ __all__ = [
     "Product",
     "RangeForm",
     "Rows",
+    "Switches",
     "add_switches",
     "approximated",
     "find_absorbers",

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 __all__ = ["spared_parts"]
 
-_TRIES = 5
-"""How often the sum that is allowed is halved at most."""
+_TRIES = 6
+"""Steps of the bisection."""
 
 _LEAST = 0.05
 """What a part is worth that gains nothing, beside the best: it may stand between some that do."""
@@ -15,7 +15,7 @@ _LEAST = 0.05
 
 def spared_parts(
     error: Callable[[Collection[int]], float],
-    count: int,
+    parts: Sequence[int],
     limit: float,
     *,
     tolerated: float = 0.0,
@@ -25,42 +25,61 @@ def spared_parts(
 
     Energies of independent errors add up. So parts are rounded in the order of their own error over
     what they gain, the least first, as long as the sum stays below the limit; where parts do more
-    together than that, the sum is allowed half as much, and half of it again.
+    together than that, the sum that they may have is found by bisection.
 
     Args:
         error: Measures the relative squared error of the outputs when the given parts are rounded.
-        count: How many parts there are.
+        parts: Their numbers.
         limit: What it may be.
         tolerated: What it may be when all are rounded, if that is more.
-        gains: What rounding each part is worth; by default all are worth the same.
+        gains: What rounding each part is worth, by its number; by default all are worth the same.
 
     Returns:
         The parts; none where all of them can be rounded.
     """
-    parts = range(count)
     if error(parts) <= max(limit, tolerated):
         return {}
-    alone = [error([part]) for part in parts]
-    highest = max(gains, default=0) if gains is not None else 0
-    worth = [1.0] * count
-    if gains is not None and highest > 0:
-        worth = [max(gain / highest, _LEAST) for gain in gains]
+    alone = {part: error([part]) for part in parts}
+    worth = _worth(parts, gains)
     order = sorted(parts, key=lambda part: alone[part] / worth[part])
-    allowed = limit
-    rounded = _affordable(order, alone, allowed)
-    for _ in range(_TRIES):
-        if not rounded or error(rounded) <= limit:
-            break
-        allowed /= 2
-        rounded = _affordable(order, alone, allowed)
+    rounded = _affordable(order, alone, limit)
+    if rounded and error(rounded) > limit:
+        rounded = _bisected(lambda allowed: _affordable(order, alone, allowed), error, limit)
     return {part: alone[part] for part in parts if part not in rounded}
 
 
-def _affordable(order: Sequence[int], alone: Sequence[float], allowed: float) -> set[int]:
+def _bisected(
+    affordable: Callable[[float], frozenset[int]],
+    error: Callable[[Collection[int]], float],
+    limit: float,
+) -> frozenset[int]:
+    """The parts that the greatest sum below a limit affords of which all together keep it."""
+    kept: frozenset[int] = frozenset()
+    low, high = 0.0, limit
+    for _ in range(_TRIES):
+        middle = (low + high) / 2
+        tried = affordable(middle)
+        if tried == kept or error(tried) <= limit:
+            kept, low = tried, middle
+        else:
+            high = middle
+    return kept
+
+
+def _worth(parts: Sequence[int], gains: Sequence[float] | None) -> dict[int, float]:
+    """What rounding each part is worth, beside the best."""
+    highest = 0 if gains is None else max((gains[part] for part in parts), default=0)
+    if gains is None or highest <= 0:
+        return dict.fromkeys(parts, 1.0)
+    return {part: max(gains[part] / highest, _LEAST) for part in parts}
+
+
+def _affordable(order: Sequence[int], alone: Mapping[int, float], allowed: float) -> frozenset[int]:
     """The parts, in order, whose errors add up to what is allowed, without those beyond it."""
-    chosen, total = set(), 0.0
+    chosen: set[int] = set()
+    total = 0.0
     for part in order:
         if total + alone[part] <= allowed:
             total += alone[part]
             chosen.add(part)
-    return chosen
+    return frozenset(chosen)

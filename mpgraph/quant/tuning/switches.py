@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from mpgraph import ir
 from mpgraph.analysis import infer_types
@@ -10,30 +12,55 @@ from mpgraph.quant.places import place_of
 from mpgraph.quant.planned import PlannedActivation, PlannedWeight
 from mpgraph.quant.rewriting import WeightStore, Writer
 
-__all__ = ["add_switches"]
+__all__ = ["Switches", "add_switches"]
+
+Planned = TypeVar("Planned", PlannedActivation, PlannedWeight)
 
 _PASS, _RULE = "rounding-trial", "a trial"
 
 
+@dataclass(frozen=True)
+class Switches:
+    """The names of bool inputs; where one is true, its part is rounded.
+
+    Attributes:
+        activations: One for each part of the activations.
+        weights: One for each part of the weights.
+    """
+
+    activations: tuple[str, ...]
+    weights: tuple[str, ...]
+
+
 def add_switches(
     model: ir.Model,
-    parts: Sequence[Collection[PlannedActivation]],
-    weights: Iterable[PlannedWeight] = (),
-) -> list[str]:
-    """Add a bool input for each part; where it is true, its activations are rounded.
+    activations: Sequence[Collection[PlannedActivation]],
+    weights: Sequence[Collection[PlannedWeight]] = (),
+) -> Switches:
+    """Add a bool input for each part of the activations, and for each part of the weights.
 
-    So are the weights of the nodes that read them. An activation that is not float32, or of a body
-    of a function, is left as it is.
+    An activation that is not float32, or of a body of a function, is left as it is.
 
     Args:
         model: The model, which is changed.
-        parts: Activations that are rounded together.
-        weights: How the weights of their readers are rounded; others stay as they are.
+        activations: Those that are rounded together.
+        weights: Likewise.
 
     Returns:
-        The names of the inputs.
+        The inputs.
     """
-    return _Rounder(model, weights).add(parts)
+    ir.import_default_domain(model)
+    rounder = _Rounder(model)
+    return Switches(
+        tuple(
+            rounder.add(f"rounds_{index}", part, rounder.round)
+            for index, part in enumerate(activations)
+        ),
+        tuple(
+            rounder.add(f"rounds_weights_{index}", part, rounder.round_weight)
+            for index, part in enumerate(weights)
+        ),
+    )
 
 
 class _Rounder:
@@ -41,16 +68,12 @@ class _Rounder:
 
     Args:
         model: The model that gets them.
-        weights: How constants are rounded.
     """
 
-    def __init__(self, model: ir.Model, weights: Iterable[PlannedWeight]) -> None:
+    def __init__(self, model: ir.Model) -> None:
         self._model = model
         self._writer = Writer(model, _PASS)
         self._store = WeightStore(self._writer)
-        self._weights: dict[str, list[PlannedWeight]] = {}
-        for weight in weights:
-            self._weights.setdefault(place_of(weight.reader).key, []).append(weight)
         self._flow = infer_types(model)
         scopes = [scope for scope in ir.graphs(model) if scope.function is None]
         self._graphs = {scope.path: scope.graph for scope in scopes}
@@ -61,20 +84,19 @@ class _Rounder:
             for value in ir.defined_values(scope.graph)
         }
 
-    def add(self, parts: Sequence[Collection[PlannedActivation]]) -> list[str]:
-        """Add the switches."""
-        ir.import_default_domain(self._model)
-        names = []
-        for index, part in enumerate(parts):
-            name = self._writer.free_name(f"rounds_{index}")
-            switch = ir.Value(name=name, type=ir.TensorType(ir.DataType.BOOL), shape=ir.Shape([]))
-            self._model.graph.inputs.append(switch)
-            names.append(name)
-            for planned in part:
-                self._round(planned, switch)
-        return names
+    def add(
+        self, text: str, part: Collection[Planned], rounds: Callable[[Planned, ir.Value], None]
+    ) -> str:
+        """Add one switch; return its name."""
+        name, boolean = self._writer.free_name(text), ir.TensorType(ir.DataType.BOOL)
+        switch = ir.Value(name=name, type=boolean, shape=ir.Shape([]))
+        self._model.graph.inputs.append(switch)
+        for planned in part:
+            rounds(planned, switch)
+        return name
 
-    def _round(self, planned: PlannedActivation, switch: ir.Value) -> None:
+    def round(self, planned: PlannedActivation, switch: ir.Value) -> None:
+        """Let the readers of an activation see it rounded where a switch is true."""
         value = self._values.get((planned.graph, planned.value))
         graph = None if value is None else value.graph
         if value is None or graph is None or self._flow.dtype(value) != ir.DataType.FLOAT:
@@ -87,16 +109,18 @@ class _Rounder:
             place = place_of(text)
             if place.key in self._nodes:
                 self._nodes[place.key].replace_input_with(place.position, seen)
-                for weight in self._weights.pop(place.key, ()):
-                    self._round_weight(self._nodes[place.key], weight, switch)
             elif place.key in self._graphs:
                 self._graphs[place.key].outputs[place.position] = seen
 
-    def _round_weight(self, node: ir.Node, planned: PlannedWeight, switch: ir.Value) -> None:
-        index = place_of(planned.reader).position
-        value, graph = node.inputs[index], node.graph
-        if value is None or graph is None or self._flow.dtype(value) != ir.DataType.FLOAT:
+    def round_weight(self, planned: PlannedWeight, switch: ir.Value) -> None:
+        """Let the node that a weight is for see it rounded where a switch is true."""
+        place = place_of(planned.reader)
+        node = self._nodes.get(place.key)
+        value = None if node is None else node.inputs[place.position]
+        if node is None or value is None or self._flow.dtype(value) != ir.DataType.FLOAT:
             return
+        graph = node.graph
+        assert graph is not None
         stored = self._store.store(graph, value, planned, ir.DataType.FLOAT)
         operands = [stored.values, stored.scale, stored.zero_point]
         rounded = self._branch(ir.Node("", "DequantizeLinear", operands, stored.attributes))
@@ -104,7 +128,7 @@ class _Rounder:
         attributes = [ir.AttrGraph("then_branch", rounded), ir.AttrGraph("else_branch", exact)]
         result = (f"{value.name}_seen", ir.DataType.FLOAT)
         (seen,) = self._writer.before(node, "If", [switch], [result], attributes, rule=_RULE)
-        node.replace_input_with(index, seen)
+        node.replace_input_with(place.position, seen)
 
     def _rounded(self, value: ir.Value, planned: PlannedActivation) -> ir.Graph:
         """What is left of a value after quantization."""

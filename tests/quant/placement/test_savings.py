@@ -66,6 +66,19 @@ def test_a_model_of_which_no_node_gains_is_quantized_all_the_same():
     assert {form for form, _ in forms(model, feeds_of(1, 4)).values()} <= {"static", "dynamic_rows"}
 
 
+def test_of_nodes_that_do_not_gain_the_one_that_loses_least_is_quantized():
+    model = build(
+        """g (float[1,64] x) => (float[1,8] y) {
+            a = MatMul (x, w) e = Erf (a) b = MatMul (e, v) f = Erf (b) y = MatMul (f, w8)
+        }""",
+        w=np.ones((64, 64), np.float32),
+        v=np.ones((64, 8), np.float32),
+        w8=np.ones((8, 8), np.float32),
+    )
+    found = [form for form, _ in forms(model, feeds_of(1, 64)).values()]
+    assert found == ["static", "float", "float"]
+
+
 @pytest.mark.parametrize(
     ("shape", "side"),
     [((8, 1, 64), "input"), ((8, 1, 3), ""), ((1, 8, 3), "output"), ((16, 16, 64), "")],

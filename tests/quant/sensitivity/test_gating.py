@@ -8,6 +8,7 @@ import onnx.parser
 import pytest
 
 from mpgraph import ir
+from mpgraph.policy import PolicyMap
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.sensitivity import carriers, compute_lazily, gate, gateable, in_order
 from mpgraph.runtime import DataSet, create_session, input_specs, load_data, run
@@ -82,7 +83,7 @@ def test_what_is_computed_lazily_is_the_same(make, policy):
 
 def test_a_form_that_is_switched_off_is_not_computed():
     model = chain()
-    facts = decided(model, "int8_from_float32")
+    facts = decided(model, PolicyMap("float32", {"op:MatMul": "int8_from_float32"}))
     plan = facts.get(QuantizationPlan)
     gated = gate(model, plan, plan.chosen)
     facts.put(gated.plan)
