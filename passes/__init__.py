@@ -28,6 +28,7 @@ PASSES: Mapping[str, str] = {
     "legalize": "passes.legalize:Legalize",
     "limit-error": "passes.limit_error:LimitError",
     "measure": "passes.measure:Measure",
+    "measure-biases": "passes.measure_biases:MeasureBiases",
     "measure-quantization": "passes.measure_quantization:MeasureQuantization",
     "merge-biases": "passes.merge_biases:MergeBiases",
     "name-nodes": "passes.name_nodes:NameNodes",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from mpgraph import ir
@@ -14,6 +14,7 @@ from mpgraph.limiting.settings import Settings
 from mpgraph.passmgr import Facts, Pass, load_pipeline, run_pipeline
 from mpgraph.passmgr.pipelines import CARRY_OUT
 from mpgraph.quant import QuantizationPlan
+from mpgraph.quant.form_errors import BiasErrors
 from mpgraph.quant.moving import with_plan_of
 from mpgraph.quant.places import place_of
 from mpgraph.quant.sensitivity import KeptFloat, SearchProgress, Sensitivity
@@ -78,7 +79,9 @@ class LimitError(Pass):
         )
         if found.kept:
             facts.put(planned)
-            facts.put(builder.rounded(builder.moved_to(planned)))
+            moved = builder.moved_to(planned)
+            facts.put(builder.rounded(moved))
+            facts.put(builder.biases(moved))
         facts.put(found)
         return False
 
@@ -110,6 +113,7 @@ class _Builder:
         facts = self._facts.copy()
         facts.put(plan)
         facts.put(self.rounded(moved))
+        facts.put(self.biases(moved))
         run_pipeline(model, load_pipeline(CARRY_OUT), facts)
 
     def moved_to(self, plan: QuantizationPlan) -> Mapping[str, str]:
@@ -128,3 +132,9 @@ class _Builder:
                 if key in moved
             }
         )
+
+    def biases(self, moved: Mapping[str, str]) -> BiasErrors:
+        """What rounding adds to means by the nodes in another plan."""
+        found = self._facts.find(BiasErrors) or BiasErrors({})
+        channels = {moved[key]: one for key, one in found.channels.items() if key in moved}
+        return replace(found, channels=channels)

@@ -33,6 +33,7 @@ from mpgraph.plan import Plan
 from mpgraph.policy import DTypePolicy, PolicyMap, as_policy_map, conversion_policy
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.calibration import Calibration
+from mpgraph.quant.form_errors import CorrectedBiases
 from mpgraph.quant.observers import Method, Observer
 from mpgraph.quant.sensitivity import Sensitivity
 from mpgraph.report.conversion import ConversionReport, take_inventory
@@ -155,5 +156,6 @@ def convert(
         plan = facts.get(Plan)
         after = take_inventory(model, facts.find(TypeFlow) or infer_types(model))
         quantization, found = facts.find(QuantizationPlan), facts.find(Sensitivity)
-        report = ConversionReport(before, after, plan, checked, quantization, found)
+        biases = facts.find(CorrectedBiases)
+        report = ConversionReport(before, after, plan, checked, quantization, found, biases)
         return Conversion(model, plan, report)

@@ -37,18 +37,20 @@ _DECIDE = (
     "plan-quantization{{force={allow_slow}}}"
 )
 CARRY_OUT = (
-    "insert-quantizers,quantize-dynamically,quantize-recurrent,quantize-weights,pack-weights,fold"
+    "correct-biases,insert-quantizers,quantize-dynamically,quantize-recurrent,quantize-weights,"
+    "pack-weights,fold"
 )
 """Carry out a quantization plan that the facts hold."""
 
 QUANTIZE = (
-    f"{_DECIDE},protect-outputs{{{{force={{allow_slow}}}}}},optimize-weights,correct-biases,"
+    f"{_DECIDE},protect-outputs{{{{force={{allow_slow}}}}}},optimize-weights,measure-biases,"
     f"{CARRY_OUT}"
 )
 """What follows where a policy quantizes, on the model with the float dtypes that it got."""
 
 QUANTIZE_WITHIN = (
-    f"{_DECIDE},optimize-weights,limit-error{{{{max-error={{max_error}} force={{allow_slow}}}}}},"
+    f"{_DECIDE},optimize-weights,measure-biases,"
+    "limit-error{{max-error={max_error} force={allow_slow}}},"
     f"{CARRY_OUT}"
 )
 """The same, with what is too harmful to the outputs, within a limit that was given, in float."""

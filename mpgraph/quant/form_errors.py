@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpgraph import ir
+from mpgraph.quant.formats.layout import Array
 
-__all__ = ["FINE", "WORTH_ROWS", "FormErrors", "HarmfulParts", "QuantizationErrors"]
+__all__ = [
+    "FINE",
+    "WORTH_ROWS",
+    "BiasErrors",
+    "CorrectedBiases",
+    "FormErrors",
+    "HarmfulParts",
+    "QuantizationErrors",
+]
 
 FINE = 1e-4
 """An error below which a better form gains nothing."""
@@ -57,3 +66,35 @@ class HarmfulParts:
     until_modified: ClassVar[bool] = True
 
     errors: Mapping[ir.Value | ir.Node, float]
+
+
+@dataclass(frozen=True)
+class BiasErrors:
+    """What rounding adds to the means of the results of nodes that multiply.
+
+    Attributes:
+        channels: For each node by key, float64[channels].
+        before: Squared error over energy of the worst output, with all of them quantized.
+        after: The same with these means taken off the biases.
+    """
+
+    until_modified: ClassVar[bool] = True
+
+    channels: Mapping[str, Array]
+    before: float = 0.0
+    after: float = 0.0
+
+
+@dataclass(frozen=True)
+class CorrectedBiases:
+    """The fact that biases were corrected.
+
+    Attributes:
+        nodes: The nodes that multiply, by key.
+        before: Squared error over energy of the worst output without.
+        after: The same with.
+    """
+
+    nodes: tuple[str, ...]
+    before: float
+    after: float

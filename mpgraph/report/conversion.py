@@ -11,6 +11,7 @@ from mpgraph import ir
 from mpgraph.analysis import TypeFlow
 from mpgraph.plan import Plan
 from mpgraph.quant import QuantizationPlan
+from mpgraph.quant.form_errors import CorrectedBiases
 from mpgraph.quant.sensitivity import Sensitivity
 from mpgraph.runtime.checks import Checked
 from mpgraph.runtime.quantizers import QuantizerAccount
@@ -55,6 +56,7 @@ class ConversionReport:
         checked: The checks that ran.
         quantization: What was quantized, in which form and why; None for a policy that does not.
         sensitivity: What stays in float for the sake of the largest error that was asked for.
+        biases: Which biases were corrected for what rounding does to the means of channels.
     """
 
     before: Inventory
@@ -63,6 +65,7 @@ class ConversionReport:
     checked: Checked
     quantization: QuantizationPlan | None = None
     sensitivity: Sensitivity | None = None
+    biases: CorrectedBiases | None = None
 
     @property
     def quantizers(self) -> QuantizerAccount | None:
@@ -137,6 +140,7 @@ class ConversionReport:
             "quantized": plan.quantized,
             "forms": dict(plan.forms),
             "left": dict(plan.left),
+            "corrected_biases": None if self.biases is None else asdict(self.biases),
             "qdq": None
             if account is None
             else {

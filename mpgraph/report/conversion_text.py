@@ -12,7 +12,7 @@ from mpgraph import ir
 from mpgraph.plan import Plan
 from mpgraph.report.conversion import ConversionReport, Inventory
 from mpgraph.report.kept import Kept, kept_nodes, node_assignments
-from mpgraph.report.quantization_text import account_line, quantization_lines
+from mpgraph.report.quantization_text import account_line, bias_line, quantization_lines
 from mpgraph.report.scaling_text import scaling_summary
 from mpgraph.report.units import byte_text, error_text, node_text, ratio_text, sqnr_text
 from mpgraph.runtime.checks import Checked
@@ -66,9 +66,8 @@ def render_conversion(result: _Result, console: Console) -> None:
         Text(),
         _checks(report, plan),
     ]
-    account = account_line(report.quantizers)
-    if account:
-        below.insert(0, Text(account))
+    lines = filter(None, [bias_line(report.biases), account_line(report.quantizers)])
+    below[:0] = map(Text, lines)
     used = sum(len(console.render_lines(part, pad=False)) for part in (*above, *below))
     room, width = _SCREEN - used - 1, console.width
     between: list[Text] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,15 @@ from rich.text import Text
 from mpgraph import ir
 from mpgraph.plan import Assignment
 from mpgraph.quant import PlannedWeight, QuantizationPlan
+from mpgraph.quant.form_errors import CorrectedBiases
 from mpgraph.quant.planned import Form
+from mpgraph.report.units import node_text, sqnr_text
 from mpgraph.runtime.quantizers import Outcome, QuantizerAccount
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["account_line", "quantization_facts", "quantization_lines"]
+__all__ = ["account_line", "bias_line", "quantization_facts", "quantization_lines"]
 
 _FORMS: Mapping[Form, str] = {
     "static": "static",
@@ -52,6 +55,14 @@ def quantization_lines(plan: QuantizationPlan, room: int, width: int) -> Iterato
     if rest:
         nodes = sum(count for _, count in rest)
         yield Text(f"{nodes:>5}  float: for {len(rest)} other reasons (--json has all)")
+
+
+def bias_line(found: CorrectedBiases | None) -> str:
+    """Which biases were corrected, and what that gained; empty where none was."""
+    if found is None:
+        return ""
+    before, after = (f"{sqnr_text(_decibels(error))} dB" for error in (found.before, found.after))
+    return f"Biases corrected at {node_text(len(found.nodes))}: worst output {before} to {after}"
 
 
 def account_line(account: QuantizerAccount | None) -> str:
@@ -105,6 +116,11 @@ def quantization_facts(
         )
     for weight in weights:
         yield "weight", _weight_text(weight)
+
+
+def _decibels(error: float) -> float:
+    """The SQNR of a squared error over energy."""
+    return math.inf if error <= 0 else -10 * math.log10(error)
 
 
 def _weight_text(weight: PlannedWeight) -> str:

@@ -9,8 +9,8 @@ from mpgraph import ir
 from mpgraph.calibration import ExactOutputs
 from mpgraph.passmgr import load_pipeline
 from mpgraph.passmgr.pipelines import CARRY_OUT
+from mpgraph.quant.form_errors import CorrectedBiases
 from mpgraph.runtime import create_session, input_specs, load_data
-from passes.correct_biases import CorrectedBiases
 from tests.passes.test_contract import check_pass
 from tests.pipelines import given
 from tests.runtime.builders import build
@@ -40,7 +40,7 @@ def images(low, seed):
     return {"x": pixels.astype(np.float32)}
 
 
-def corrected(body, data, text="correct-biases", pipeline="calibrate,plan-quantization"):
+def corrected(body, data, settings="", pipeline="calibrate,plan-quantization"):
     used = {name: one for name, one in CONSTANTS.items() if f", {name}" in BODIES[body]}
     output = "float[n,8]" if body == "matrix" else "float[1,8,h,w]"
     one = build(f"g (float[1,8,32,32] x) => ({output} y) {{ {BODIES[body]} }}", 18, **used)
@@ -50,8 +50,8 @@ def corrected(body, data, text="correct-biases", pipeline="calibrate,plan-quanti
     for step in load_pipeline(pipeline):
         step.run(one, facts)
     exact = ir.clone(one)
-    (step,) = load_pipeline(text)
-    check_pass(step, one, facts)
+    for step in load_pipeline(f"measure-biases{settings},correct-biases"):
+        check_pass(step, one, facts)
     return exact, one, facts
 
 
@@ -69,14 +69,14 @@ def test_the_outputs_gain_on_data_that_was_not_seen(body):
     found = with_it[2].get(CorrectedBiases)
     assert len(found.nodes) == 1
     assert found.after < 0.8 * found.before
-    without = corrected(body, seen, "correct-biases{fine=1}")
+    without = corrected(body, seen, "{fine=1}")
     assert without[2].find(CorrectedBiases) is None
     assert error(*with_it, unseen) < 0.5 * error(*without, unseen)
 
 
 def test_nothing_changes_where_rounding_moves_no_mean():
     data = [{"x": np.random.default_rng(4).normal(size=(1, 8, 32, 32)).astype(np.float32)}]
-    *_, facts = corrected("Conv", data, "correct-biases{fine=0}")
+    *_, facts = corrected("Conv", data, "{fine=0}")
     assert facts.find(CorrectedBiases) is None
 
 

@@ -24,7 +24,7 @@ from mpgraph.plan import Draft, Plan
 from mpgraph.policy import PolicyMap
 from mpgraph.quant import QuantizationPlan
 from mpgraph.quant.calibration import Calibration
-from mpgraph.quant.form_errors import QuantizationErrors
+from mpgraph.quant.form_errors import BiasErrors, QuantizationErrors
 from mpgraph.quant.tuning import ActivationRows
 from mpgraph.runtime import DataSet, Measurements, input_specs, load_data
 from passes.optimize_weights import RoundedWeights
@@ -311,6 +311,12 @@ def uneven_channels():
         21,
         v=np.random.default_rng(0).normal(size=(24, 32)).astype(np.float32),
     )
+
+
+def show_bias_errors(model, facts):
+    found = facts.get(BiasErrors)
+    lines = [f"{key}: {errors.size} channels" for key, errors in found.channels.items()]
+    return "\n".join(lines) + f"\nthe outputs gain: {found.after < found.before}\n"
 
 
 def show_rounded(model, facts):
@@ -721,10 +727,20 @@ CASES = [
         IMAGES,
     ),
     Case(
-        "correct-biases{fine=1e-9}",
+        "measure-biases{fine=1e-9}",
         "convolutions",
         convolutions,
         "calibrate,plan-quantization",
+        show_bias_errors,
+        INT8,
+        "cpu",
+        UNEVEN_IMAGES,
+    ),
+    Case(
+        "correct-biases",
+        "convolutions",
+        convolutions,
+        "calibrate,plan-quantization,measure-biases{fine=1e-9}",
         policy=INT8,
         target="cpu",
         data=UNEVEN_IMAGES,

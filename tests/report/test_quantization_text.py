@@ -8,7 +8,8 @@ import pytest
 import models
 import mpgraph
 from mpgraph.quant import PlannedNode, QuantizationPlan
-from mpgraph.report.quantization_text import account_line, quantization_lines
+from mpgraph.quant.form_errors import CorrectedBiases
+from mpgraph.report.quantization_text import account_line, bias_line, quantization_lines
 from mpgraph.report.text import render_conversion
 from mpgraph.runtime.quantizers import AccountedQuantizer, QuantizerAccount
 
@@ -79,3 +80,10 @@ def test_it_fits_one_screen(name, policy, screen):
     assert len(found) <= 24
     assert max(map(len, found)) <= 80
     assert screen.text.isascii()
+
+
+def test_corrected_biases_are_said_with_what_they_gained():
+    assert bias_line(None) == ""
+    one = bias_line(CorrectedBiases(("main#0",), 1e-3, 1e-4))
+    assert one == "Biases corrected at 1 node: worst output 30.0 dB to 40.0 dB"
+    assert bias_line(CorrectedBiases(("a", "b"), 1e-3, 0.0)).endswith("30.0 dB to inf dB")
