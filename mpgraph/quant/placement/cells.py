@@ -155,6 +155,31 @@ class Cells:
             producer = self._results.get(value, FIXED_FLOAT)
             yield Edge(self._prices.conversion(value), producer, tuple(sorted(takers)))
 
+    def _without_detours(self, found: Sequence[ir.DataType]) -> list[ir.DataType]:
+        """The labels, with movers made float that only hand rounded floats on to floats.
+
+        Bytes are saved on the way, but the values are rounded for no kernel on quantized numbers.
+        """
+        labels = list(found)
+        movers = {node: None for node in self._own if self._roles[node].kind == "mover"}
+        computed = set[ir.Value]()
+        for value, cell in self._results.items():
+            producer = value.producer()
+            if labels[cell] == QUANTIZED and producer is not None and producer not in movers:
+                computed.add(value)
+        for node in movers:
+            if labels[self._own[node]] == QUANTIZED and node.inputs[0] in computed:
+                computed.update(node.outputs)
+        for node in reversed(movers):
+            cell = self._own[node]
+            if labels[cell] != QUANTIZED or node.outputs[0] in computed:
+                continue
+            takers = [taker for value in node.outputs for _, _, taker in self._takers(value)]
+            outside = any(value.is_graph_output() for value in node.outputs)
+            if outside or any(labels[taker] == FLOAT for taker in takers):
+                labels[cell] = FLOAT
+        return labels
+
     def region(self, found: Sequence[ir.DataType]) -> Region:
         """The quantized values under a labelling."""
         labels = list(found)
@@ -168,6 +193,7 @@ class Cells:
             else:
                 # Only what is computed on quantized numbers writes them at no cost.
                 labels[self._results[node.outputs[0]]] = FLOAT
+        labels = self._without_detours(labels)
         for node, cell in self._own.items():
             if labels[cell] == QUANTIZED:
                 role = self._roles[node]

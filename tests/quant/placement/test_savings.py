@@ -7,7 +7,7 @@ import pytest
 
 import mpgraph
 from mpgraph.policy import PolicyMap
-from tests.quant.placement.planning import planned
+from tests.quant.placement.planning import carriers, planned
 from tests.runtime.builders import build
 
 INT8 = "int8_from_float32"
@@ -64,6 +64,20 @@ def test_a_model_of_which_no_node_gains_is_quantized_all_the_same():
         "g (float[1,4] x) => (float[1,4] y) { y = MatMul (x, w) }", w=np.eye(4, dtype="f4")
     )
     assert {form for form, _ in forms(model, feeds_of(1, 4)).values()} <= {"static", "dynamic_rows"}
+
+
+@pytest.mark.parametrize(("source", "moved"), [("x", set()), ("m", {"t"})])
+def test_numbers_are_moved_for_floats_only_where_a_kernel_gave_them(source, moved):
+    model = build(
+        f"""g (float[256,256] x) => (float[256,256] y, float[256,256] z) {{
+            m = MatMul (x, w) t = Transpose <perm = [1, 0]> ({source}) y = MatMul (t, w)
+            e = Erf (t) z = Add (e, m)
+        }}""",
+        w=np.random.default_rng(0).normal(size=(256, 256)).astype(np.float32),
+    )
+    plan = planned(model, feeds_of(256, 256))
+    assert carriers(plan) == moved
+    assert {one.form for one in plan.nodes if one.counts} == {"static"}
 
 
 def test_of_nodes_that_do_not_gain_the_one_that_loses_least_is_quantized():
