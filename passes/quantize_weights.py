@@ -69,15 +69,15 @@ class _Rewriter:
         self.store = WeightStore(self._writer, rounded.by_reader)
 
     def dequantize(self, planned: PlannedNode, node: ir.Node) -> None:
-        """Let a node read its weight through a DequantizeLinear."""
-        value, graph = node.inputs[1], node.graph
-        if value is None or graph is None:
-            raise ValueError(f"{ir.describe(node)}: it has no weight")
-        dtype = self._flow.dtype(value) or ir.DataType.FLOAT
-        plan = self._plan.by_reader[f"{planned.key}:1"]
-        stored = self.store.store(graph, value, plan, dtype, order=_untransposed(node))
-        rule = f"weight of {planned.mode}"
-        read_dequantized(self._writer, node, 1, stored, dtype, rule=rule)
+        """Let a node read its weights through a DequantizeLinear each."""
+        order, rule = _untransposed(node), f"weight of {planned.mode}"
+        for index, value in enumerate(node.inputs):
+            plan = self._plan.by_reader.get(f"{planned.key}:{index}")
+            if plan is None or value is None or node.graph is None:
+                continue
+            dtype = self._flow.dtype(value) or ir.DataType.FLOAT
+            stored = self.store.store(node.graph, value, plan, dtype, order=order)
+            read_dequantized(self._writer, node, index, stored, dtype, rule=rule)
 
     def gather_rows(self, planned: PlannedNode, node: ir.Node) -> None:
         """Gather rows of quantized numbers, and their scales, and multiply them."""

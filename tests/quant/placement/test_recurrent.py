@@ -65,6 +65,32 @@ def test_a_gru_has_no_kernel():
     assert "has no GRU with int8 weights" in reason(planned(model))
 
 
+@pytest.mark.parametrize("operator", ["GRU", "LSTM", "RNN"])
+@pytest.mark.parametrize(
+    ("policy", "error"),
+    [
+        ("int8_weight_from_float32", 0.02),
+        ("uint4/4_from_float32", 0.3),
+        (INT8, 0.03),
+        ("float8_from_float32", 0.1),
+    ],
+)
+def test_who_asks_for_it_gets_quantized_weights_of_every_recurrent_node(operator, policy, error):
+    gates = {"GRU": 24, "LSTM": 32, "RNN": 8}[operator]
+    text = f"""g (float[5,2,6] x) => (float[a,b,c,d] y) {{
+        y = {operator} <hidden_size = 8, direction = "bidirectional"> (x, w, r)
+    }}"""
+    model = build(text, 17, w=normal(2, gates, 6) * 0.3, r=normal(2, gates, 8, seed=1) * 0.3)
+    feed = {"x": normal(5, 2, 6, seed=4)}
+    (exact,) = run(create_session(model), feed).values()
+    result = mpgraph.convert(model, policy, allow_slow=True, verify="load")
+    assert result.quantization.quantized == 1
+    assert not any(name in result.model.graph.initializers for name in ("w", "r"))
+    (found,) = run(create_session(result.model), feed).values()
+    assert np.abs(found - exact).max() < error * np.abs(exact).max()
+    assert not np.array_equal(found, exact)
+
+
 def test_weights_that_are_computed_stay_as_they_are():
     text = """g (float[5,2,6] x, float[1,32,6] w) => (float[a,b,c,d] y) {
         y = LSTM <hidden_size = 8> (x, w, r)
