@@ -8,7 +8,17 @@ from typing import Literal
 from mpgraph.policy.modes import Granularity
 from mpgraph.quant.formats import Format
 
-__all__ = ["Form", "Optimize", "PlannedActivation", "PlannedNode", "PlannedWeight"]
+__all__ = [
+    "LOSES_TIME",
+    "Form",
+    "Optimize",
+    "PlannedActivation",
+    "PlannedNode",
+    "PlannedWeight",
+]
+
+LOSES_TIME = "the conversions around it would take longer than it saves"
+"""Why a node stays float that quantization would only make smaller."""
 
 Optimize = Literal["range", "mse", "gptq", "gptq-ordered", "awq"]
 

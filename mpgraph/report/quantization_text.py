@@ -12,7 +12,7 @@ from mpgraph import ir
 from mpgraph.plan import Assignment
 from mpgraph.quant import PlannedWeight, QuantizationPlan
 from mpgraph.quant.form_errors import CorrectedBiases
-from mpgraph.quant.planned import Form
+from mpgraph.quant.planned import LOSES_TIME, Form
 from mpgraph.report.units import node_text, sqnr_text
 from mpgraph.runtime.quantizers import Outcome, QuantizerAccount
 
@@ -55,6 +55,8 @@ def quantization_lines(plan: QuantizationPlan, room: int, width: int) -> Iterato
     if rest:
         nodes = sum(count for _, count in rest)
         yield Text(f"{nodes:>5}  float: for {len(rest)} other reasons (--json has all)")
+    if plan.left[LOSES_TIME]:
+        yield Text("       (--allow-slow quantizes what gains no time too: a smaller file)")
 
 
 def bias_line(found: CorrectedBiases | None) -> str:

@@ -9,6 +9,7 @@ import models
 import mpgraph
 from mpgraph.quant import PlannedNode, QuantizationPlan
 from mpgraph.quant.form_errors import CorrectedBiases
+from mpgraph.quant.planned import LOSES_TIME
 from mpgraph.report.quantization_text import account_line, bias_line, quantization_lines
 from mpgraph.report.text import render_conversion
 from mpgraph.runtime.quantizers import AccountedQuantizer, QuantizerAccount
@@ -28,6 +29,11 @@ def test_forms_and_reasons_are_counted():
         "Quantized: 3 of 4 quantizable nodes: 2 static, 1 dynamic per row",
         "    1  float: too slow",
     ]
+
+
+def test_what_only_loses_time_can_be_had_for_the_size():
+    *_, last = lines(node("static"), node("float", LOSES_TIME))
+    assert "--allow-slow" in last and "smaller file" in last
 
 
 def test_what_passes_numbers_on_does_not_count():

@@ -20,13 +20,12 @@ from mpgraph.quant.placement.recurrent import plan_recurrent
 from mpgraph.quant.placement.regions import Region, find_region
 from mpgraph.quant.placement.weights import operand_weights, plan_weight
 from mpgraph.quant.plan import QuantizationPlan
-from mpgraph.quant.planned import PlannedActivation, PlannedNode, PlannedWeight
+from mpgraph.quant.planned import LOSES_TIME, PlannedActivation, PlannedNode, PlannedWeight
 from mpgraph.targets import QuantizationRules, Target, quantization_rules
 
 __all__ = ["decide"]
 
 _LEFT = "it stayed float when the model was quantized"
-_NOT_WORTH = "the conversions around it would take longer than it saves"
 
 
 def decide(
@@ -113,7 +112,7 @@ class _Planner:
         for node, (candidate, given) in chosen.items():
             choice = given
             if choice.form == "static" and node not in regions[choice.mode].anchors:
-                choice = replace(choice, form="float", reason=_NOT_WORTH)
+                choice = replace(choice, form="float", reason=LOSES_TIME)
             self._add_node(node, keys[node], candidate.mode, choice, counts=True)
             self.fallbacks.note(candidate.mode, choice)
             if choice.form not in ("static", "float"):
