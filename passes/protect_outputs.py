@@ -33,8 +33,8 @@ class ProtectOutputs(Pass):
     Where all activations with static scales together cost the worst output more than twice the
     ``limit`` of its energy, each is rounded alone, and those that cost most for the time that they
     gain are kept out of the plan until the limit is met: nodes that must read or write them stay
-    float, unless an explicit rule asks for them. The weights of these nodes are tried likewise, and
-    each recurrent node by itself. What takes its range when the model runs is not part of it.
+    float, unless a rule or ``force`` asks for them. The weights of these nodes are tried likewise,
+    and each recurrent node by itself. What takes its range when the model runs is not part of it.
     Without data nothing is done.
 
     Attributes:

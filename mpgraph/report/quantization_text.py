@@ -46,7 +46,9 @@ def quantization_lines(plan: QuantizationPlan, room: int, width: int) -> Iterato
         width: Columns of a line.
     """
     yield Text(_title(plan), style="bold")
-    limit = min(max(room, _REASONS[0]), _REASONS[1])
+    hint = "       (--allow-slow quantizes all that can be: smaller, less accurate)"
+    hints = [hint] if plan.left[LOSES_TIME] and room > _REASONS[0] + 1 else []
+    limit = min(max(room - len(hints), _REASONS[0]), _REASONS[1])
     reasons = plan.left.most_common()
     shown = reasons if len(reasons) <= limit else reasons[: limit - 1]
     for reason, nodes in shown:
@@ -55,8 +57,7 @@ def quantization_lines(plan: QuantizationPlan, room: int, width: int) -> Iterato
     if rest:
         nodes = sum(count for _, count in rest)
         yield Text(f"{nodes:>5}  float: for {len(rest)} other reasons (--json has all)")
-    if plan.left[LOSES_TIME]:
-        yield Text("       (--allow-slow quantizes what gains no time too: a smaller file)")
+    yield from map(Text, hints)
 
 
 def bias_line(found: CorrectedBiases | None) -> str:

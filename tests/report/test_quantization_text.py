@@ -33,7 +33,7 @@ def test_forms_and_reasons_are_counted():
 
 def test_what_only_loses_time_can_be_had_for_the_size():
     *_, last = lines(node("static"), node("float", LOSES_TIME))
-    assert "--allow-slow" in last and "smaller file" in last
+    assert "--allow-slow" in last and "smaller" in last
 
 
 def test_what_passes_numbers_on_does_not_count():

@@ -51,11 +51,7 @@ class Demand:
 
     def forces(self, node: ir.Node) -> bool:
         """Whether a node is quantized also where the target gains nothing by it."""
-        return self.force or self.is_asked(node)
-
-    def is_asked(self, node: ir.Node) -> bool:
-        """Whether a rule selects a node, which then is quantized also where the outputs suffer."""
-        return self.resolutions[node].explicit
+        return self.force or self.resolutions[node].explicit
 
     def constant(self, value: ir.Value | None) -> Constant | None:
         """The float constant behind a value."""
@@ -83,7 +79,7 @@ class Demand:
 
     def harm(self, node: ir.Node) -> str:
         """Why the outputs do not bear a node with int8 weights; empty where they do."""
-        if node not in self.harmful or self.is_asked(node):
+        if node not in self.harmful or self.forces(node):
             return ""
         return f"its int8 weights cost the outputs {self.harmful[node]:.2g} of their energy"
 

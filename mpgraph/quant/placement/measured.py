@@ -22,7 +22,7 @@ def preferred(
 ) -> Choice:
     """The choice, or one that takes ranges when the model runs where that is much closer, or float
     where nothing helps."""
-    if choice.form == "static" and not demand.is_asked(candidate.node):
+    if choice.form == "static" and not demand.forces(candidate.node):
         problem = _harm(candidate, demand)
         if problem:
             return replace(choice, form="float", reason=problem)
