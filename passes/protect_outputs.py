@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
 
@@ -23,6 +23,8 @@ from passes.quantize_recurrent import QuantizeRecurrent
 __all__ = ["ProtectOutputs"]
 
 _Planned = TypeVar("_Planned", PlannedActivation, PlannedWeight)
+_ROUNDINGS = 8
+
 _Errors = dict[tuple[PlannedActivation, ...] | tuple[PlannedWeight, ...], float]
 
 
@@ -34,8 +36,9 @@ class ProtectOutputs(Pass):
     ``limit`` of its energy, each is rounded alone, and those that cost most for the time that they
     gain are kept out of the plan until the limit is met: nodes that must read or write them stay
     float, unless a rule or ``force`` asks for them. The weights of these nodes are tried likewise,
-    and each recurrent node by itself. What takes its range when the model runs is not part of it.
-    Without data nothing is done.
+    and each recurrent node by itself. A float8 dtype, which leaves more of any model, has limits of
+    its own. What takes its range when the model runs is not part of it. Without data nothing is
+    done.
 
     Attributes:
         policy: A policy name; empty takes the ``PolicyMap`` that the facts hold.
@@ -129,7 +132,8 @@ class ProtectOutputs(Pass):
         gains = [
             sum(plan.gains.get(key, 0) for one in part for key in users(one)) for part in parts
         ]
-        spared = _Trial(measured, parts, self.limit, alone).spared(gains)
+        limit = max(self.limit, _unavoidable(one.dtype for one in plan.activations))
+        spared = _Trial(measured, parts, limit, alone).spared(gains)
         return {
             values[one.graph, one.value]: error
             for part, error in spared.items()
@@ -147,8 +151,19 @@ class ProtectOutputs(Pass):
         measured = RoundingTrial(model, [], parts, exact).weights_error
         readers = [[place_of(one.reader).key for one in part] for part in parts]
         gains = [sum(plan.gains.get(key, 0) for key in part) for part in readers]
-        spared = _Trial(measured, parts, self.weights_limit, alone).spared(gains)
+        limit = max(self.weights_limit, _unavoidable(one.dtype for one in weights))
+        spared = _Trial(measured, parts, limit, alone).spared(gains)
         return {plan.places[key]: error for part, error in spared.items() for key in readers[part]}
+
+
+def _unavoidable(dtypes: Iterable[str]) -> float:
+    """What outputs must bear of floats of few bits: some roundings in a row.
+
+    One to a float of precision epsilon leaves (epsilon^2 / 24) of the energy: an error that is
+    uniform over a step, of numbers that are uniform between two powers of two, nearly.
+    """
+    floats = [one for one in map(ir.parse_dtype, set(dtypes)) if one.is_floating_point()]
+    return max((_ROUNDINGS * ir.limits(one).epsilon ** 2 / 24 for one in floats), default=0.0)
 
 
 def _static_weights(plan: QuantizationPlan) -> tuple[PlannedWeight, ...]:

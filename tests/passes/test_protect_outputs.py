@@ -24,6 +24,7 @@ def two_products(first_row):
     model = build(
         """g (float[256,128] x) => (float[256,128] y, float[256,128] z) {
             y = MatMul (x, w) z = MatMul (x, v) }""",
+        opset=21,
         w=weights[0],
         v=weights[1],
     )
@@ -44,3 +45,12 @@ def test_a_weight_that_does_not_bear_to_be_rounded_stays_float(first_row, kept):
     errors = {} if harmful is None else harmful.errors
     assert bool(errors) == bool(kept)
     assert all(isinstance(part, ir.Node) and error > 0.1 for part, error in errors.items())
+
+
+def test_float8_is_not_held_to_what_only_integers_can_give():
+    model, feeds = two_products(1.0)
+    facts = given("float8_from_float32", "tensorrt")
+    facts.put(load_data(feeds, input_specs(model)))
+    run(model, DECIDE, facts)
+    assert set(forms(facts.get(QuantizationPlan)).values()) == {"static"}
+    assert facts.find(HarmfulParts) is None
