@@ -30,8 +30,9 @@ from mpgraph.quant.placement.roles import find_roles
 
 __all__ = ["Region", "find_region"]
 
-_STEP = 1.25
-"""By how much more float is said to take, until a node that gains nothing is quantized."""
+_FACTOR, _STEPS = 1.25, 40
+"""By how much more float is said to take, again and again, until a node is quantized that gains
+nothing: up to 6,000 times as long."""
 
 
 def find_region(
@@ -64,13 +65,14 @@ def find_region(
         weighed = {node: price and price.weighed(worth) for node, price in priced.items()}
         return _place(Cells(graph, roles, demand, weighed, prices))
 
-    region, worth = found(1), 1.0
+    region = found(1)
     if not anchors or demand.kept or not alone:
         return region
     # Where no node gains, the smaller file is all that is asked for.
-    while not region.anchors:
-        worth *= _STEP
-        region = found(worth)
+    for step in range(1, _STEPS):
+        if region.anchors:
+            break
+        region = found(_FACTOR**step)
     return region
 
 
