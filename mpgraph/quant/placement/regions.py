@@ -9,6 +9,7 @@ these (`mpgraph.analysis.cut`), with ``uint8`` standing for quantized.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -31,8 +32,8 @@ from mpgraph.quant.placement.roles import find_roles
 __all__ = ["Region", "find_region"]
 
 _FACTOR, _STEPS = 1.25, 40
-"""By how much more float is said to take, again and again, until a node is quantized that gains
-nothing: up to 6,000 times as long."""
+"""By how much more float is said to take, and how often at most, until a node that gains nothing is
+quantized."""
 
 
 def find_region(
@@ -66,14 +67,12 @@ def find_region(
         return _place(Cells(graph, roles, demand, weighed, prices))
 
     region = found(1)
-    if not anchors or demand.kept or not alone:
+    if region.anchors or not anchors or demand.kept or not alone:
         return region
     # Where no node gains, the smaller file is all that is asked for.
-    for step in range(1, _STEPS):
-        if region.anchors:
-            break
-        region = found(_FACTOR**step)
-    return region
+    steps = range(1, _STEPS)
+    place = bisect_left(steps, True, key=lambda step: bool(found(_FACTOR**step).anchors))
+    return found(_FACTOR ** steps[min(place, len(steps) - 1)])
 
 
 @dataclass(frozen=True)
